@@ -1,0 +1,483 @@
+//! Text as a list of pieces, so that it is not copied where it can be pointed at.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, Write};
+
+/// A piece of text, as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// The inside of a JSON string that is already escaped just as the canonical stream escapes: passed on as it is.
+    Escaped(&'a str),
+    /// Text as it stands.
+    Plain(Cow<'a, str>),
+    /// One character many times: the padding of a template field.
+    Fill(char, u64),
+}
+
+/// Text as a list of pieces, with its size.
+#[derive(Clone, Debug, Default)]
+pub struct Text<'a> {
+    pieces: Vec<Piece<'a>>,
+    chars: u64,
+    bytes: u64,
+}
+
+/// What is wrong with a JSON string; places are bytes from the start of its inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StringFault {
+    /// There is no closing quote.
+    Unterminated,
+    /// A control character stands there as it is.
+    Control(usize),
+    /// A backslash begins no escape.
+    Escape(usize),
+    /// An escape of half a surrogate pair, which JSON's grammar allows, has no bytes.
+    Surrogate(usize),
+}
+
+impl<'a> Text<'a> {
+    /// Text as it stands.
+    pub fn plain(text: impl Into<Cow<'a, str>>) -> Self {
+        let mut all = Text::default();
+        all.push_plain(text);
+        all
+    }
+
+    /// Reads the inside of a JSON string up to its closing quote; also its length in bytes. What is escaped as the
+    /// canonical stream escapes stays a slice; any other spelling is decoded.
+    pub(crate) fn scan_json(rest: &'a str) -> Result<(Self, usize), StringFault> {
+        let bytes = rest.as_bytes();
+        let mut saved = 0;
+        let mut is_canonical = true;
+        let mut at = 0;
+        let len = loop {
+            at += memchr::memchr2(b'"', b'\\', &bytes[at..]).ok_or(StringFault::Unterminated)?;
+            if bytes[at] == b'"' {
+                break at;
+            }
+            let mut len = canonical_escape(&bytes[at..]);
+            if len == 0 {
+                is_canonical = false;
+                len = escape_len(&bytes[at..]).ok_or(StringFault::Escape(at))?;
+            }
+            saved += len - 1;
+            at += len;
+        };
+        if let Some(at) = bytes[..len].iter().position(|byte| *byte < 0x20) {
+            return Err(StringFault::Control(at));
+        }
+        let raw = &rest[..len];
+        if !is_canonical {
+            return Ok((Text::plain(decode_json(raw)?), len));
+        }
+        let pieces = if raw.is_empty() { Vec::new() } else { vec![Piece::Escaped(raw)] };
+        let chars = raw.chars().count() - saved;
+        Ok((Text { pieces, chars: chars as u64, bytes: (len - saved) as u64 }, len))
+    }
+
+    /// The inside of a JSON string, for tests.
+    #[cfg(test)]
+    pub(crate) fn from_json(raw: &str) -> Result<Text<'static>, StringFault> {
+        Text::scan_json(String::leak(format!("{raw}\""))).map(|(text, _)| text)
+    }
+
+    /// A slice of canonically escaped text that cuts no escape in two.
+    pub(super) fn from_escaped(raw: &'a str) -> Self {
+        let chars = Chunks { pieces: [].iter(), escaped: raw, fill: None };
+        let (chars, bytes) = chars.fold((0, 0), |(c, b), run| (c + run.chars().count() as u64, b + run.len() as u64));
+        Text { pieces: vec![Piece::Escaped(raw)], chars, bytes }
+    }
+
+    pub(super) fn pieces(&self) -> &[Piece<'a>] {
+        &self.pieces
+    }
+
+    /// Appends text as it stands.
+    pub fn push_plain(&mut self, text: impl Into<Cow<'a, str>>) {
+        let text = text.into();
+        if !text.is_empty() {
+            self.chars += text.chars().count() as u64;
+            self.bytes += text.len() as u64;
+            self.pieces.push(Piece::Plain(text));
+        }
+    }
+
+    /// Appends a character `count` times.
+    pub fn push_fill(&mut self, character: char, count: u64) {
+        if count > 0 {
+            self.chars += count;
+            self.bytes += count * character.len_utf8() as u64;
+            self.pieces.push(Piece::Fill(character, count));
+        }
+    }
+
+    /// Appends another text by pointing at its pieces.
+    pub fn push_text<'t: 'a>(&mut self, text: &'t Text<'_>) {
+        self.chars += text.chars;
+        self.bytes += text.bytes;
+        self.pieces.extend(text.pieces.iter().map(Piece::borrow));
+    }
+
+    /// The same text, pointing at this one.
+    pub fn borrow(&self) -> Text<'_> {
+        let mut text = Text::default();
+        text.push_text(self);
+        text
+    }
+
+    /// Size in Unicode scalar values, Python's `len`.
+    pub fn chars(&self) -> u64 {
+        self.chars
+    }
+
+    /// Size in bytes of UTF-8.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether there is no character in it.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// The decoded text, run by run.
+    pub fn chunks(&self) -> Chunks<'_> {
+        Chunks { pieces: self.pieces.iter(), escaped: "", fill: None }
+    }
+
+    /// The decoded text as one string: borrowed if it lies in one run.
+    pub fn to_cow(&self) -> Cow<'_, str> {
+        let mut chunks = self.chunks();
+        let Some(first) = chunks.next() else { return Cow::Borrowed("") };
+        if first.len() as u64 == self.bytes {
+            return first;
+        }
+        let mut all = String::with_capacity(usize::try_from(self.bytes).unwrap_or(0));
+        all.push_str(&first);
+        all.extend(chunks);
+        Cow::Owned(all)
+    }
+
+    /// The decoded text as one string, keeping the borrow of the document where the text lies in one run of it.
+    pub fn into_cow(self) -> Cow<'a, str> {
+        match &*self.pieces {
+            [Piece::Plain(Cow::Borrowed(text))] => Cow::Borrowed(text),
+            [Piece::Escaped(raw)] if raw.len() as u64 == self.bytes => Cow::Borrowed(raw),
+            _ => Cow::Owned(self.to_string()),
+        }
+    }
+
+    /// Writes the text as the inside of a JSON string: only `"`, `\` and U+0000 to U+001F escaped.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_escaped<W: Write>(&self, out: &mut W) -> io::Result<()> {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Escaped(raw) => out.write_all(raw.as_bytes())?,
+                Piece::Plain(text) => write_escaped(text, out)?,
+                Piece::Fill(..) => {
+                    let fill = Chunks { pieces: [].iter(), escaped: "", fill: fill_of(piece) };
+                    for chunk in fill {
+                        write_escaped(&chunk, out)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Piece<'_> {
+    fn borrow(&self) -> Piece<'_> {
+        match self {
+            Piece::Escaped(raw) => Piece::Escaped(raw),
+            Piece::Plain(text) => Piece::Plain(Cow::Borrowed(text)),
+            Piece::Fill(character, count) => Piece::Fill(*character, *count),
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Self {
+        Text::plain(text)
+    }
+}
+
+impl From<String> for Text<'_> {
+    fn from(text: String) -> Self {
+        Text::plain(text)
+    }
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.chunks().try_for_each(|chunk| f.write_str(&chunk))
+    }
+}
+
+impl serde::Serialize for Text<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Equal text, however it is cut into pieces.
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes && (self.pieces == other.pieces || same_bytes(self.chunks(), other.chunks()))
+    }
+}
+
+/// Compares two texts of one length run by run.
+fn same_bytes<'t>(mut left: Chunks<'t>, mut right: Chunks<'t>) -> bool {
+    let (mut a, mut b) = (Cow::Borrowed(""), Cow::Borrowed(""));
+    let (mut from_a, mut from_b) = (0, 0);
+    loop {
+        if from_a == a.len() {
+            let Some(chunk) = left.next() else { return true };
+            (a, from_a) = (chunk, 0);
+        }
+        if from_b == b.len() {
+            let Some(chunk) = right.next() else { return true };
+            (b, from_b) = (chunk, 0);
+        }
+        let both = (a.len() - from_a).min(b.len() - from_b);
+        if a.as_bytes()[from_a..from_a + both] != b.as_bytes()[from_b..from_b + both] {
+            return false;
+        }
+        from_a += both;
+        from_b += both;
+    }
+}
+
+impl Eq for Text<'_> {}
+
+/// The runs of a decoded text; none is empty.
+#[derive(Debug)]
+pub struct Chunks<'t> {
+    pieces: std::slice::Iter<'t, Piece<'t>>,
+    /// What is left of an escaped piece.
+    escaped: &'t str,
+    /// What is left of a fill.
+    fill: Option<(char, u64)>,
+}
+
+impl<'t> Iterator for Chunks<'t> {
+    type Item = Cow<'t, str>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        const FILL_AT_ONCE: u64 = 4096;
+        loop {
+            if !self.escaped.is_empty() {
+                let (chunk, rest) = next_run(self.escaped);
+                self.escaped = rest;
+                return Some(Cow::Borrowed(chunk));
+            }
+            if let Some((character, left)) = self.fill.take() {
+                let now = left.min(FILL_AT_ONCE);
+                self.fill = (left > now).then_some((character, left - now));
+                return Some(Cow::Owned(std::iter::repeat_n(character, now as usize).collect()));
+            }
+            match self.pieces.next()? {
+                Piece::Escaped(raw) => self.escaped = raw,
+                Piece::Plain(text) => return Some(Cow::Borrowed(text)),
+                fill @ Piece::Fill(..) => self.fill = fill_of(fill),
+            }
+        }
+    }
+}
+
+fn fill_of(piece: &Piece<'_>) -> Option<(char, u64)> {
+    match piece {
+        Piece::Fill(character, count) => Some((*character, *count)),
+        _ => None,
+    }
+}
+
+/// The longest run at the start of canonically escaped text, decoded, and what follows it.
+fn next_run(raw: &str) -> (&str, &str) {
+    let bytes = raw.as_bytes();
+    match memchr::memchr(b'\\', bytes) {
+        None => (raw, ""),
+        Some(0) => {
+            let len = canonical_escape(bytes).max(1);
+            (unescape(&raw[..len]), &raw[len..])
+        }
+        Some(at) => raw.split_at(at),
+    }
+}
+
+/// The length of the canonical escape that starts here; 0 where it is none: another spelling is another text to
+/// compare bytes with.
+fn canonical_escape(bytes: &[u8]) -> usize {
+    match bytes {
+        [b'\\', b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 2,
+        [b'\\', b'u', b'0', b'0', high @ (b'0' | b'1'), low @ (b'0'..=b'9' | b'a'..=b'f'), ..]
+            if !matches!((high, low), (b'0', b'8' | b'9' | b'a' | b'c' | b'd')) =>
+        {
+            6
+        }
+        _ => 0,
+    }
+}
+
+/// The character a canonical escape stands for.
+fn unescape(escape: &str) -> &'static str {
+    const CONTROLS: &str = "\0\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\
+                            \x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f";
+    match escape.as_bytes()[1] {
+        b'"' => "\"",
+        b'\\' => "\\",
+        b'b' => "\x08",
+        b'f' => "\x0c",
+        b'n' => "\n",
+        b'r' => "\r",
+        b't' => "\t",
+        _ => {
+            let value = usize::from_str_radix(&escape[2..], 16).unwrap_or(0);
+            &CONTROLS[value..=value]
+        }
+    }
+}
+
+/// The length of an escape of any spelling.
+fn escape_len(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Some(2),
+        [b'\\', b'u', digits @ ..] => digits.get(..4)?.iter().all(u8::is_ascii_hexdigit).then_some(6),
+        _ => None,
+    }
+}
+
+/// Decodes the inside of a JSON string of any spelling.
+fn decode_json(raw: &str) -> Result<String, StringFault> {
+    let mut text = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(distance) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..distance]);
+        let escape = &rest[distance..];
+        let at = raw.len() - escape.len();
+        let (character, len) = match escape.as_bytes().get(1) {
+            Some(b'"') => ('"', 2),
+            Some(b'\\') => ('\\', 2),
+            Some(b'/') => ('/', 2),
+            Some(b'b') => ('\x08', 2),
+            Some(b'f') => ('\x0c', 2),
+            Some(b'n') => ('\n', 2),
+            Some(b'r') => ('\r', 2),
+            Some(b't') => ('\t', 2),
+            _ => {
+                let unit = code_unit(escape).ok_or(StringFault::Escape(at))?;
+                match char::from_u32(unit) {
+                    Some(character) => (character, 6),
+                    None => {
+                        let low = code_unit(&escape[6..]).ok_or(StringFault::Surrogate(at))?;
+                        let decoded = char::decode_utf16([unit as u16, low as u16]).next();
+                        (decoded.and_then(Result::ok).ok_or(StringFault::Surrogate(at))?, 12)
+                    }
+                }
+            }
+        };
+        text.push(character);
+        rest = &escape[len..];
+    }
+    text.push_str(rest);
+    Ok(text)
+}
+
+/// The value of an escape `\uXXXX` at the start of the text.
+fn code_unit(escape: &str) -> Option<u32> {
+    let digits = escape.strip_prefix("\\u")?.get(..4)?;
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+fn write_escaped<W: Write>(text: &str, out: &mut W) -> io::Result<()> {
+    let bytes = text.as_bytes();
+    let mut written = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+            continue;
+        }
+        out.write_all(&bytes[written..at])?;
+        written = at + 1;
+        match byte {
+            b'"' => out.write_all(b"\\\"")?,
+            b'\\' => out.write_all(b"\\\\")?,
+            0x08 => out.write_all(b"\\b")?,
+            0x0c => out.write_all(b"\\f")?,
+            b'\n' => out.write_all(b"\\n")?,
+            b'\r' => out.write_all(b"\\r")?,
+            b'\t' => out.write_all(b"\\t")?,
+            control => write!(out, "\\u{control:04x}")?,
+        }
+    }
+    out.write_all(&bytes[written..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn escaped(text: &Text<'_>) -> String {
+        let mut bytes = Vec::new();
+        text.write_escaped(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn canonical_spelling_stays_a_slice() {
+        let raw = r#"a\n\"\\\u001b[0m\u0000é"#;
+        let text = Text::from_json(raw).unwrap();
+        assert_eq!(text.pieces, [Piece::Escaped(raw)]);
+        assert_eq!(text.to_cow(), "a\n\"\\\x1b[0m\0é");
+        assert_eq!((text.chars(), text.bytes()), (10, 11));
+        assert_eq!(escaped(&text), raw);
+    }
+
+    #[test]
+    fn other_spellings_are_rewritten() {
+        for (raw, canonical) in [
+            (r"\/", "/"),
+            (r"\u000a", "\\n"),
+            (r"\u001B", "\\u001b"),
+            (r"\u0041", "A"),
+            (r"\ud83d\ude00", "😀"),
+            (r"\u007f", "\u{7f}"),
+        ] {
+            assert_eq!(escaped(&Text::from_json(raw).unwrap()), canonical, "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_lone_surrogate_has_no_bytes() {
+        for (raw, at) in [(r"ab\ud83d", 2), (r"\ud83dx", 0), (r"é\ude00\ud83d", 2), (r"\n\ud83d\u0041", 2)] {
+            assert_eq!(Text::from_json(raw), Err(StringFault::Surrogate(at)), "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_fill_is_written_as_often_as_it_says() {
+        let mut text = Text::plain("x");
+        text.push_fill('é', 10_000);
+        text.push_fill('"', 2);
+        assert_eq!((text.chars(), text.bytes()), (10_003, 20_003));
+        assert_eq!(text.to_cow().chars().count(), 10_003);
+        assert!(escaped(&text).ends_with("é\\\"\\\""));
+    }
+
+    proptest! {
+        #[test]
+        fn any_string_survives_json_and_back(string: String) {
+            let json = serde_json::to_string(&string).unwrap();
+            let text = Text::from_json(&json[1..json.len() - 1]).unwrap();
+            prop_assert_eq!(text.to_cow(), string.as_str());
+            prop_assert_eq!(text.chars(), string.chars().count() as u64);
+            prop_assert_eq!(text.bytes(), string.len() as u64);
+            prop_assert_eq!(escaped(&text), &json[1..json.len() - 1]);
+            prop_assert_eq!(escaped(&Text::plain(string.as_str())), &json[1..json.len() - 1]);
+        }
+    }
+}
