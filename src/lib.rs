@@ -3,6 +3,7 @@
 
 pub mod context;
 pub mod error;
+pub mod template;
 
 pub use context::Context;
 pub use error::{Code, Error, Result};

@@ -1,0 +1,211 @@
+//! Python's `str.format` for text arguments, as CPython 3.11 does it: parsed once, then applied to pieces of text.
+//!
+//! ```text
+//! template   = { literal | "{{" | "}}" | field }
+//! field      = "{" name [ "!" ("s" | "r" | "a") ] [ ":" spec ] "}"
+//! spec       = [[fill] align] ["0"] [width] ["." precision] ["s"]        align = "<" | ">" | "^"
+//! ```
+//!
+//! Attribute and index access, positional fields and fields inside a spec are refused, though CPython takes some of
+//! them; so is a width over [`MAX_WIDTH_CHARS`]. All other templates that CPython accepts for text give what it gives.
+
+mod fault;
+mod parse;
+mod repr;
+mod spec;
+mod tables;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::context::Text;
+use crate::error::Result;
+use spec::{Align, Spec};
+
+/// The largest width of a field, in characters.
+pub const MAX_WIDTH_CHARS: u32 = 16_777_216;
+
+/// A template that has been found valid.
+#[derive(Clone, Debug)]
+pub struct Template<'a> {
+    source: Cow<'a, str>,
+    parts: Vec<Part>,
+    warnings: Vec<Warning>,
+    plain_fields: usize,
+}
+
+/// Something to know about a template that is valid all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// `template.lossy` or `template.repeated_field`.
+    pub code: &'static str,
+    /// Lower case, one sentence, no full stop; nothing in it is a live control character.
+    pub message: String,
+    /// The field in question, in bytes of the template.
+    pub span: Range<usize>,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    /// A byte range of the source that is output as it stands.
+    Literal(Range<usize>),
+    Field(Field),
+}
+
+#[derive(Clone, Debug)]
+struct Field {
+    /// Index into the names, and so into the arguments.
+    argument: usize,
+    conversion: Option<Conversion>,
+    spec: Spec,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Conversion {
+    /// `!s`: text is its own `str`.
+    Str,
+    /// `!r`: quoted, with quotes, backslashes and what is not printable escaped.
+    Repr,
+    /// `!a`: the same, with all that is not ASCII escaped.
+    Ascii,
+}
+
+impl<'a> Template<'a> {
+    /// Parses a template. The first of `names` is the field that must occur, the others may.
+    ///
+    /// # Errors
+    /// The first fault in reading order, with its byte range in `source` and a hint: `template.syntax` (braces or a
+    /// conversion), `template.unknown_field` (a name not in `names`, or a positional field), `template.access` (a
+    /// field that reaches into an argument, or stands in a spec), `template.spec` (a spec that text does not take);
+    /// and `template.no_field` where all is well but for the field that must occur.
+    pub fn parse(source: impl Into<Cow<'a, str>>, names: &[&str]) -> Result<Self> {
+        let source = source.into();
+        let parse::Parsed { parts, warnings, plain_fields } = parse::parse(&source, names)?;
+        Ok(Template { source, parts, warnings, plain_fields })
+    }
+
+    /// The template as it was written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Forms that lose or rewrite text (`template.lossy`) and fields used more than once
+    /// (`template.repeated_field`): at most one of a kind for each name, in reading order.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// How often the first name occurs without conversion or spec: at least so many times does the output hold that
+    /// argument as it stands.
+    pub fn plain_fields(&self) -> usize {
+        self.plain_fields
+    }
+
+    /// The template with its fields replaced, `arguments` being in the order of the names it was parsed with.
+    /// Literals and arguments are pointed at, not copied; only `.precision`, `!r` and `!a` may make a new string.
+    /// Nothing in an argument is expanded. A field whose argument is not given vanishes.
+    pub fn apply<'r>(&'r self, arguments: &[&'r Text<'_>]) -> Text<'r> {
+        let mut out = Text::default();
+        for part in &self.parts {
+            match part {
+                Part::Literal(range) => out.push_plain(&self.source[range.clone()]),
+                Part::Field(field) => {
+                    if let Some(argument) = arguments.get(field.argument) {
+                        field.apply(argument, &mut out);
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// An upper bound of what [`Template::apply`] would give, in bytes, plus 64 bytes for each piece of it (an
+    /// argument counted as one). Saturates. Looks at the size of arguments, not at their text.
+    pub fn cost(&self, arguments: &[&Text<'_>]) -> u64 {
+        const PIECE: u64 = 64;
+        let costs = self.parts.iter().map(|part| match part {
+            Part::Literal(range) => range.len() as u64 + PIECE,
+            Part::Field(field) => {
+                let (chars, bytes) = arguments.get(field.argument).map_or((0, 0), |text| (text.chars(), text.bytes()));
+                field.max_bytes(chars, bytes).saturating_add(3 * PIECE)
+            }
+        });
+        costs.fold(0, u64::saturating_add)
+    }
+}
+
+impl Field {
+    fn apply<'r>(&self, argument: &'r Text<'_>, out: &mut Text<'r>) {
+        let max_chars = self.max_chars();
+        let rewritten = match self.conversion {
+            Some(Conversion::Repr) => Cow::Owned(repr::repr(argument, max_chars)),
+            Some(Conversion::Ascii) => Cow::Owned(repr::ascii(argument, max_chars)),
+            Some(Conversion::Str) | None if argument.chars() > max_chars => head(argument, max_chars),
+            Some(Conversion::Str) | None => {
+                return self.pad(argument.chars(), out, |out| out.push_text(argument));
+            }
+        };
+        self.pad(rewritten.chars().count() as u64, out, |out| out.push_plain(rewritten));
+    }
+
+    /// Puts the padding round a body of so many characters.
+    fn pad<'r>(&self, body_chars: u64, out: &mut Text<'r>, push_body: impl FnOnce(&mut Text<'r>)) {
+        let padding = u64::from(self.spec.width).saturating_sub(body_chars);
+        let left = match self.spec.align {
+            Align::Left => 0,
+            Align::Right => padding,
+            Align::Center => padding / 2,
+        };
+        out.push_fill(self.spec.fill, left);
+        push_body(out);
+        out.push_fill(self.spec.fill, padding - left);
+    }
+
+    fn max_chars(&self) -> u64 {
+        self.spec.precision.unwrap_or(u64::MAX)
+    }
+
+    /// No output is longer than this, in bytes, for an argument of this size.
+    fn max_bytes(&self, chars: u64, bytes: u64) -> u64 {
+        // An escape is at most four bytes for each byte of what it stands for: a control character becomes `\x00`.
+        let (least_chars, most_bytes) = match self.conversion {
+            Some(Conversion::Repr | Conversion::Ascii) => {
+                (chars.saturating_add(2), bytes.saturating_mul(4).saturating_add(2))
+            }
+            Some(Conversion::Str) | None => (chars, bytes),
+        };
+        let body = most_bytes.min(self.max_chars().saturating_mul(4));
+        let padding = u64::from(self.spec.width).saturating_sub(least_chars.min(self.max_chars()));
+        body.saturating_add(padding * self.spec.fill.len_utf8() as u64)
+    }
+}
+
+/// The first characters of a text; no more of it is looked at, and it is borrowed if it lies in one run.
+fn head<'t>(text: &'t Text<'_>, chars: u64) -> Cow<'t, str> {
+    let mut head = Cow::Borrowed("");
+    let mut left = usize::try_from(chars).unwrap_or(usize::MAX);
+    for chunk in text.chunks() {
+        if left == 0 {
+            break;
+        }
+        match chunk.char_indices().nth(left) {
+            Some((end, _)) => {
+                left = 0;
+                head += match chunk {
+                    Cow::Borrowed(chunk) => Cow::Borrowed(&chunk[..end]),
+                    Cow::Owned(chunk) => Cow::Owned(chunk[..end].to_owned()),
+                };
+            }
+            None => {
+                left -= chunk.chars().count();
+                head += chunk;
+            }
+        }
+    }
+    head
+}
+
+#[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
+mod tests;
