@@ -1,0 +1,188 @@
+//! Taking a node apart, with errors that name the place.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::node::{Entry, Node, Value};
+use crate::context::{Key, Text};
+use crate::error::{Code, Error, Result};
+
+/// Where in the document a node stands.
+#[derive(Clone, Copy)]
+pub(crate) enum Path<'p> {
+    Root,
+    Key(&'p Path<'p>, &'p str),
+    Index(&'p Path<'p>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Path::Root => Ok(()),
+            Path::Key(Path::Root, key) => {
+                let key = Key(key).to_string();
+                f.write_str(key.strip_prefix('.').unwrap_or(&key))
+            }
+            Path::Key(parent, key) => write!(f, "{parent}{}", Key(key)),
+            Path::Index(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+impl Path<'_> {
+    /// An error about the node that stands at this path.
+    pub fn error(&self, node: &Node<'_>, code: Code, message: impl Into<String>) -> Error {
+        node.error(code, message).with_path(self.to_string())
+    }
+
+    pub fn wrong_type(&self, node: &Node<'_>, expected: &str) -> Error {
+        let error = self.error(node, Code::RequestType, format!("{self} must be {expected}, not {}", node.kind()));
+        match (&node.value, expected) {
+            (Value::Number(spelling), "a string") => error.with_hint(format!("quote it: \"{spelling}\"")),
+            (Value::Bool(value), "a string") => error.with_hint(format!("quote it: \"{value}\"")),
+            (Value::Null, "a string") => {
+                error.with_hint("quote it if it is text (\"null\"); an empty string is written \"\"")
+            }
+            (Value::Map(entries), "a string") if is_bare_field(entries) => {
+                error.with_hint(format!("quote it: \"{{{}}}\"; without quotes braces are a map", entries[0].key))
+            }
+            _ => error,
+        }
+    }
+}
+
+/// `{observation}` without quotes is a map in YAML.
+fn is_bare_field(entries: &[Entry<'_>]) -> bool {
+    matches!(entries, [Entry { value: Node { value: Value::Null, .. }, .. }])
+}
+
+pub(crate) fn list<'n, 'a>(node: &'n Node<'a>, path: &Path<'_>) -> Result<&'n [Node<'a>]> {
+    match &node.value {
+        Value::List(items) => Ok(items),
+        _ => Err(path.wrong_type(node, "a list")),
+    }
+}
+
+pub(crate) fn map<'n, 'a>(node: &'n Node<'a>, path: &Path<'_>) -> Result<&'n [Entry<'a>]> {
+    match &node.value {
+        Value::Map(entries) => Ok(entries),
+        _ => Err(path.wrong_type(node, "a map")),
+    }
+}
+
+pub(crate) fn text<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Text<'a>> {
+    match &node.value {
+        Value::Text(text) => Ok(text.clone()),
+        _ => Err(path.wrong_type(node, "a string")),
+    }
+}
+
+pub(crate) fn string<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Cow<'a, str>> {
+    Ok(text(node, path)?.into_cow())
+}
+
+pub(crate) fn boolean(node: &Node<'_>, path: &Path<'_>) -> Result<bool> {
+    match &node.value {
+        Value::Bool(value) => Ok(*value),
+        _ => Err(path.wrong_type(node, "true or false")),
+    }
+}
+
+/// A whole number of at least `least`, in plain decimal digits: readers differ over every other spelling.
+pub(crate) fn whole_number(node: &Node<'_>, path: &Path<'_>, least: u64) -> Result<u64> {
+    let expected = format!("a whole number of at least {least}");
+    let Value::Number(spelling) = &node.value else { return Err(path.wrong_type(node, &expected)) };
+    let digits = spelling.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = digits && (spelling.len() == 1 || !spelling.starts_with('0'));
+    let error = |message: String| path.error(node, Code::RequestType, message);
+    match spelling.parse::<u64>() {
+        Ok(value) if plain && value >= least => Ok(value),
+        _ if digits && !plain => Err(error(format!("{path} must be {expected}, written without leading zeros"))
+            .with_hint("some readers take a leading zero for octal: write plain decimal digits")),
+        Err(_) if plain => Err(error(format!("{path} is too large"))
+            .with_hint(format!("the largest number that can be written here is {}", u64::MAX))),
+        _ => Err(error(format!("{path} must be {expected}, not {}", shortened(spelling)))
+            .with_hint("write plain decimal digits")),
+    }
+}
+
+fn shortened(spelling: &str) -> Cow<'_, str> {
+    match spelling.char_indices().nth(24) {
+        Some((at, _)) => Cow::Owned(format!("{}…", &spelling[..at])),
+        None => Cow::Borrowed(spelling),
+    }
+}
+
+/// The fields of a map whose keys are all known.
+pub(crate) struct Fields<'n, 'a> {
+    node: &'n Node<'a>,
+}
+
+impl<'n, 'a> Fields<'n, 'a> {
+    /// A map that holds no key but those of `known`.
+    pub fn of(node: &'n Node<'a>, path: &Path<'_>, known: &[&str]) -> Result<Self> {
+        let entries = map(node, path)?;
+        match entries.iter().find(|entry| !known.contains(&&*entry.key)) {
+            None => Ok(Fields { node }),
+            Some(entry) => Err(unknown_field(entry, path, known)),
+        }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&'n Node<'a>> {
+        self.node.get(key)
+    }
+
+    /// What `take` makes of a field; the error of a missing or wrong one names it.
+    pub fn take<T>(
+        &self,
+        key: &str,
+        path: &Path<'_>,
+        take: impl FnOnce(&Node<'a>, &Path<'_>) -> Result<T>,
+    ) -> Result<T> {
+        take(required(self.node, key, path)?, &Path::Key(path, key))
+    }
+
+    /// The same for a field that may be absent.
+    pub fn take_if_there<T>(
+        &self,
+        key: &str,
+        path: &Path<'_>,
+        take: impl FnOnce(&Node<'a>, &Path<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.get(key).map(|node| take(node, &Path::Key(path, key))).transpose()
+    }
+}
+
+/// What `take` makes of every item.
+pub(crate) fn each<'a, T>(
+    node: &Node<'a>,
+    path: &Path<'_>,
+    take: impl Fn(&Node<'a>, &Path<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let items = list(node, path)?;
+    items.iter().enumerate().map(|(index, item)| take(item, &Path::Index(path, index))).collect()
+}
+
+/// The value of a key that must be there.
+pub(crate) fn required<'n, 'a>(node: &'n Node<'a>, key: &str, path: &Path<'_>) -> Result<&'n Node<'a>> {
+    node.get(key).ok_or_else(|| {
+        let start = node.span.start;
+        Error::new(Code::RequestType, format!("{key} is missing"))
+            .with_path(Path::Key(path, key).to_string())
+            .with_span(start..start + 1)
+    })
+}
+
+fn unknown_field(entry: &Entry<'_>, path: &Path<'_>, known: &[&str]) -> Error {
+    let key = &*entry.key;
+    let error = if key == "tool_section_template" {
+        Error::new(Code::RequestUnknownField, "tool_section_template is refused: polyloop renders no tool list")
+            .with_hint(
+                "put the text of the tool list into a message of the prefix, where the project decides how it looks; \
+             native tool schemas go under tools",
+            )
+    } else {
+        Error::new(Code::RequestUnknownField, format!("unknown key {key:?}")).with_nearest(key, known.iter().copied())
+    };
+    error.with_path(Path::Key(path, key).to_string()).with_span(entry.key_span.range())
+}

@@ -1,0 +1,256 @@
+//! Bytes to request or context: formats, shapes, limits.
+//!
+//! A document is decoded ([`decode`]: UTF-8, byte order mark), parsed into nodes that know where they stand (JSON with
+//! serde_json, YAML by the 1.2 core schema), and read as what its shape says it is.
+
+mod blocks;
+mod fields;
+mod json;
+mod messages;
+mod node;
+mod position;
+mod request;
+mod yaml;
+
+pub use node::limits;
+
+use std::path::Path;
+
+use crate::context::Context;
+use crate::error::{Code, Error, Result};
+use crate::request::RunRequest;
+use node::{Node, Value};
+
+/// How a document is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One JSON value.
+    Json,
+    /// One YAML document.
+    Yaml,
+    /// One JSON value a line.
+    JsonLines,
+}
+
+/// What a document turned out to be.
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// A run request, to be assembled.
+    Request(Box<RunRequest<'a>>),
+    /// A recorded prompt: a canonical stream or a list of messages.
+    Recorded(Recorded<'a>),
+}
+
+/// A prompt that was recorded.
+#[derive(Debug)]
+pub struct Recorded<'a> {
+    /// The messages.
+    pub context: Context<'a>,
+    /// For JSON Lines: the first byte at which the file is not the canonical stream of its own messages, counted from 0.
+    /// The messages may be equal and the bytes not (other white space, CRLF, no final newline).
+    pub not_canonical_at: Option<usize>,
+}
+
+impl Format {
+    /// What a file name says: `.json`, `.yaml`, `.yml`, `.jsonl`, `.ndjson`; anything else says nothing.
+    pub fn of_path(path: &Path) -> Option<Format> {
+        match path.extension()?.to_str()? {
+            "json" => Some(Format::Json),
+            "yaml" | "yml" => Some(Format::Yaml),
+            "jsonl" | "ndjson" => Some(Format::JsonLines),
+            _ => None,
+        }
+    }
+
+    /// What the content says: text that begins like JSON is JSON if its first line, or the whole, is a JSON value.
+    pub fn of_content(text: &str) -> Format {
+        if !text.trim_start().starts_with(['{', '[']) {
+            return Format::Yaml;
+        }
+        let is_json = |text: &str| serde_json::from_str::<&serde_json::value::RawValue>(text).is_ok();
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let first_line_is_json = lines.next().is_some_and(is_json);
+        match (first_line_is_json, lines.next().is_some()) {
+            (true, true) => Format::JsonLines,
+            (true, false) => Format::Json,
+            // Flow style in YAML begins like JSON; what is neither is most likely broken JSON.
+            _ if is_json(text) || yaml::parse(text).is_err() => Format::Json,
+            _ => Format::Yaml,
+        }
+    }
+}
+
+/// Checks the size and the encoding, and drops a leading byte order mark.
+///
+/// # Errors
+/// `request.limit` past [`limits::DOCUMENT_BYTES`]; `request.encoding` with the position of the first byte that is not
+/// UTF-8.
+pub fn decode(bytes: &[u8]) -> Result<&str> {
+    if bytes.len() > limits::DOCUMENT_BYTES {
+        return Err(node::limit_error("the document is too large", format_args!("{} bytes", limits::DOCUMENT_BYTES)));
+    }
+    let text = simdutf8::compat::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        let wide = matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, ..] | [_, 0, ..]);
+        encoding_error(at, format!("byte 0x{:02x} is not UTF-8", bytes[at]), wide)
+    })?;
+    if let Some(at) = memchr::memchr(0, bytes) {
+        return Err(encoding_error(
+            at,
+            "the document holds a NUL byte".to_owned(),
+            matches!(bytes, [0, ..] | [_, 0, ..]),
+        ));
+    }
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+fn encoding_error(at: usize, message: String, wide: bool) -> Error {
+    let hint = if wide { "is this UTF-16 or UTF-32? save it as UTF-8" } else { "save the file as UTF-8" };
+    Error::new(Code::RequestEncoding, message).with_hint(hint).with_span(at..at + 1)
+}
+
+/// Reads one document. `format` is what the name says; without it the content decides.
+///
+/// # Errors
+/// Everything that can be wrong with a document, with its place in `text`.
+pub fn read<'a>(text: &'a str, format: Option<Format>) -> Result<Input<'a>> {
+    let format = format.unwrap_or_else(|| Format::of_content(text));
+    if format == Format::JsonLines {
+        return stream(text).map(Input::Recorded);
+    }
+    let root = parse(text, format).map_err(|error| error.locate(text.as_bytes()))?;
+    input(&root, text).map_err(|error| error.locate(text.as_bytes()))
+}
+
+/// Reads one document that must be a run request.
+///
+/// # Errors
+/// As [`read`]; `input.shape` for a recorded prompt.
+pub fn request<'a>(text: &'a str, format: Option<Format>) -> Result<RunRequest<'a>> {
+    match read(text, format)? {
+        Input::Request(request) => Ok(*request),
+        Input::Recorded(_) => Err(Error::new(Code::InputShape, "this is a list of messages, not a run request")
+            .with_hint("a run request is a map with keys such as prefix, goal and trajectory")),
+    }
+}
+
+/// Whether a document that no golden vouches for is meant as a run request: it has a key that only a request has, or no
+/// other keys than those of a request. What is neither a map nor a list is taken for a faulty request.
+///
+/// # Errors
+/// Those of the syntax, with their place in `text`.
+pub fn looks_like_request(text: &str, format: Option<Format>) -> Result<bool> {
+    // Documents of many kinds have these two.
+    const COMMON: [&str; 2] = ["$schema", "metadata"];
+    let format = format.unwrap_or_else(|| Format::of_content(text));
+    let root = parse(text, format).map_err(|error| error.locate(text.as_bytes()))?;
+    let known = |entry: &node::Entry<'_>| request::keys::TOP.contains(&&*entry.key);
+    Ok(match &root.value {
+        Value::List(_) => false,
+        Value::Map(entries) if entries.is_empty() => false,
+        Value::Map(entries) => {
+            entries.iter().all(known) || entries.iter().any(|e| known(e) && !COMMON.contains(&&*e.key))
+        }
+        _ => true,
+    })
+}
+
+/// The lines of JSON Lines that hold anything, with their numbers from 0.
+pub fn json_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty())
+}
+
+/// Whether JSON Lines are a batch of run requests, going by the first line.
+///
+/// # Errors
+/// `input.shape` for lines that are neither requests nor messages. A first line that cannot be parsed is taken for a
+/// bad request.
+pub fn is_batch(text: &str) -> Result<bool> {
+    let Some((number, line)) = json_lines(text).next() else { return Ok(false) };
+    let Ok(node) = json::parse(line) else { return Ok(true) };
+    if messages::is_message(&node) || messages::is_tools_line(&node) {
+        return Ok(false);
+    }
+    match &node.value {
+        Value::Map(entries) if entries.is_empty() => Ok(true),
+        Value::Map(entries) if entries.iter().any(|entry| request::keys::TOP.contains(&&*entry.key)) => Ok(true),
+        _ => Err(foreign(&node).locate(line.as_bytes()).shift_lines(number)),
+    }
+}
+
+/// Reads a canonical stream.
+fn stream(text: &str) -> Result<Recorded<'_>> {
+    let mut context = Context::default();
+    for (number, line) in json_lines(text) {
+        let pushed = json::parse(line).and_then(|node| messages::push_line(&node, &mut context));
+        pushed.map_err(|error| error.locate(line.as_bytes()).shift_lines(number))?;
+    }
+    let mut check = FirstDifference { expected: text.as_bytes(), at: 0, found: false };
+    context.write_canonical(&mut check).expect("comparing takes every write");
+    let not_canonical_at = (check.found || check.at < text.len()).then_some(check.at);
+    Ok(Recorded { context, not_canonical_at })
+}
+
+/// Takes what is written for as long as it is what was expected.
+struct FirstDifference<'t> {
+    expected: &'t [u8],
+    at: usize,
+    found: bool,
+}
+
+impl std::io::Write for FirstDifference<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if !self.found {
+            let rest = &self.expected[self.at..];
+            let same = rest.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+            self.at += same;
+            self.found = same < bytes.len();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn parse(text: &str, format: Format) -> Result<Node<'_>> {
+    match format {
+        Format::Yaml => yaml::parse(text),
+        Format::Json | Format::JsonLines => json::parse(text),
+    }
+}
+
+fn input<'a>(root: &Node<'a>, text: &'a str) -> Result<Input<'a>> {
+    let recorded = |context| Input::Recorded(Recorded { context, not_canonical_at: None });
+    match &root.value {
+        Value::List(items) if items.iter().all(messages::is_message) => messages::message_list(items).map(recorded),
+        Value::Map(_) if messages::is_message(root) => messages::message_list(std::slice::from_ref(root)).map(recorded),
+        Value::Map(entries)
+            if !entries.is_empty()
+                && !entries.iter().any(|e| request::keys::TOP.contains(&&*e.key))
+                && is_foreign(root) =>
+        {
+            Err(foreign(root))
+        }
+        _ => request::run_request(root, text).map(|request| Input::Request(Box::new(request))),
+    }
+}
+
+/// Keys by which recorded bodies and logs of calls are known.
+const FOREIGN_KEYS: [&str; 8] = ["messages", "contents", "input", "model", "request", "response", "body", "type"];
+
+fn is_foreign(node: &Node<'_>) -> bool {
+    FOREIGN_KEYS.iter().any(|key| node.get(key).is_some())
+}
+
+fn foreign(node: &Node<'_>) -> Error {
+    let message = match node.value {
+        Value::Map(_) => "this is neither a run request nor a message",
+        _ => "this is neither a run request nor a list of messages",
+    };
+    node.error(Code::InputShape, message).with_hint(
+        "inputs are run requests, canonical streams and lists of messages; provider bodies and logs of calls are not \
+         read by this version",
+    )
+}

@@ -1,0 +1,111 @@
+//! From a path, or a place inside a decoded text, back to the place in the document.
+
+use std::ops::Range;
+
+use super::node::{Node, Span, Value};
+use crate::context::Key;
+use crate::error::Error;
+
+/// Gives an error of a rule between parts the place of the part that breaks it. A range the error has is one in the
+/// text of that part.
+pub(crate) fn place(error: Error, root: &Node<'_>, source: &str) -> Error {
+    let path = error.path().unwrap_or_default();
+    let (node, exact) = find(root, path);
+    let range = match (error.span(), exact) {
+        (Some(inner), true) => in_source(node, source, &inner).unwrap_or(node.span.range()),
+        (None, true) => node.span.range(),
+        _ => node.span.start..node.span.start + 1,
+    };
+    error.with_span(range)
+}
+
+/// The node at a path, or the innermost one on the way to it.
+fn find<'n, 'a>(node: &'n Node<'a>, path: &str) -> (&'n Node<'a>, bool) {
+    if path.is_empty() {
+        return (node, true);
+    }
+    let found = match &node.value {
+        Value::Map(entries) => entries.iter().find_map(|entry| {
+            let key = Key(&entry.key).to_string();
+            let rest = path.strip_prefix(&key).or_else(|| path.strip_prefix(key.strip_prefix('.')?));
+            let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))?;
+            Some((&entry.value, rest))
+        }),
+        Value::List(items) => {
+            items.iter().enumerate().find_map(|(index, item)| Some((item, path.strip_prefix(&format!("[{index}]"))?)))
+        }
+        _ => None,
+    };
+    match found {
+        Some((node, rest)) => find(node, rest),
+        None => (node, false),
+    }
+}
+
+/// Where a range of a decoded text stands in the source. `None` where the two do not run side by side: a folded
+/// scalar has no single place for a position in it.
+fn in_source(node: &Node<'_>, source: &str, inner: &Range<usize>) -> Option<Range<usize>> {
+    let Value::Text(text) = &node.value else { return None };
+    let text = text.to_cow();
+    let Span { start, end } = node.span;
+    let literal = source.get(start..end)?;
+    let (open, body) = match literal.as_bytes().first()? {
+        quote @ (b'"' | b'\'') => (*quote, literal.get(1..literal.len() - 1)?),
+        _ => (b' ', literal),
+    };
+    let body_start = start + usize::from(open != b' ');
+    let mut map = Walk { quote: open, body, at: 0 };
+    let from = map.advance(&text, 0, inner.start)?;
+    let to = map.advance(&text, inner.start, inner.end)?;
+    Some(body_start + from..body_start + to.max(from + 1))
+}
+
+/// Walks a decoded text and its spelling side by side.
+struct Walk<'s> {
+    quote: u8,
+    body: &'s str,
+    at: usize,
+}
+
+impl Walk<'_> {
+    /// Goes on from one place in the decoded text to another; the place in the spelling before the latter.
+    fn advance(&mut self, text: &str, from: usize, to: usize) -> Option<usize> {
+        for character in text.get(from..to)?.chars() {
+            self.step(character)?;
+        }
+        if self.quote == b' ' {
+            self.skip_indent(text.get(to..)?.chars().next());
+        }
+        Some(self.at)
+    }
+
+    fn step(&mut self, character: char) -> Option<()> {
+        let rest = &self.body[self.at..];
+        self.at += match (self.quote, rest.as_bytes().first()?) {
+            (b'"', b'\\') => match rest.as_bytes().get(1)? {
+                b'x' => 4,
+                b'u' if character as u32 > 0xffff => 12,
+                b'u' => 6,
+                b'U' => 10,
+                _ => 2,
+            },
+            (b'\'', b'\'') => 2,
+            _ => {
+                if self.quote == b' ' {
+                    self.skip_indent(Some(character));
+                }
+                let rest = &self.body[self.at..];
+                rest.starts_with(character).then_some(character.len_utf8())?
+            }
+        };
+        (self.at <= self.body.len() && self.body.is_char_boundary(self.at)).then_some(())
+    }
+
+    /// A block scalar is indented: at the start of a line, spaces that the text does not have.
+    fn skip_indent(&mut self, next: Option<char>) {
+        let line_start = self.at == 0 || self.body[..self.at].ends_with('\n');
+        while line_start && next.is_some_and(|next| next != ' ') && self.body[self.at..].starts_with(' ') {
+            self.at += 1;
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Nodes to a run request: every key there is, and what each takes.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::blocks::{content, tool_input};
+use super::fields::{Fields, Path, each, list, map, string, text, whole_number};
+use super::node::{Node, Value};
+use super::position;
+use crate::context::{Json, Role, Text};
+use crate::error::{Code, Error, Result};
+use crate::request::{Injection, InputMessage, Outcome, Parts, Run, RunRequest, Step, ToolCall};
+
+/// The keys of each object of a request.
+pub(crate) mod keys {
+    pub const TOP: &[&str] = &[
+        "$schema",
+        "prefix",
+        "injections",
+        "goal",
+        "observation_template",
+        "observation_fields",
+        "trajectory",
+        "synthetic_observations",
+        "budget",
+        "tools",
+        "run",
+        "fragments",
+        "fragment_template",
+        "conflicts",
+        "as_of",
+        "state",
+        "metadata",
+    ];
+    pub const MESSAGE: &[&str] = &["role", "content", "tokens", "metadata"];
+    pub const ENTRY: &[&str] = &["entry_id", "content", "tokens", "metadata"];
+    pub const STEP: &[&str] = &["raw_output", "observation", "synthetic", "tool_calls", "fields", "tokens", "metadata"];
+    pub const TOOL_CALL: &[&str] = &["id", "name", "input", "result"];
+    pub const BUDGET: &[&str] = &["max_prompt_chars"];
+    pub const RUN: &[&str] =
+        &["request_id", "run_id", "step_id", "model", "agent_version", "policy_version", "capability_set_version"];
+}
+
+/// Reads a document as a run request; `source` is the text it came from.
+pub(crate) fn run_request<'a>(node: &Node<'a>, source: &'a str) -> Result<RunRequest<'a>> {
+    let parts = parts(node)?;
+    // A rule between parts knows the path of what breaks it; the document knows where that stands.
+    RunRequest::new(parts).map_err(|error| position::place(error, node, source))
+}
+
+fn parts<'a>(node: &Node<'a>) -> Result<Parts<'a>> {
+    let root = &Path::Root;
+    let Value::Map(_) = &node.value else {
+        return Err(node
+            .error(Code::RequestType, format!("a run request is a map, not {}", node.kind()))
+            .with_hint("an empty request is {}; a batch of requests is JSON Lines, in a file named .jsonl"));
+    };
+    let top = Fields::of(node, root, keys::TOP)?;
+    refuse_fragments(&top)?;
+    for ignored in ["state", "conflicts", "metadata"] {
+        top.take_if_there(ignored, root, free_form)?;
+    }
+    for ignored in ["$schema", "as_of", "fragment_template"] {
+        top.take_if_there(ignored, root, string)?;
+    }
+    let messages = |key: &str| {
+        top.take_if_there(key, root, |node, path| each(node, path, input_message)).map(Option::unwrap_or_default)
+    };
+    let strings = |node: &Node<'a>, path: &Path<'_>| each(node, path, string);
+    Ok(Parts {
+        prefix: messages("prefix")?,
+        injections: top.take_if_there("injections", root, injections)?.unwrap_or_default(),
+        goal: messages("goal")?,
+        observation_template: top.take_if_there("observation_template", root, string)?,
+        observation_fields: top.take_if_there("observation_fields", root, strings)?.unwrap_or_default(),
+        trajectory: top.take_if_there("trajectory", root, |node, path| each(node, path, step))?.unwrap_or_default(),
+        synthetic_observations: top.take_if_there("synthetic_observations", root, texts)?.unwrap_or_default(),
+        max_prompt_chars: top.take_if_there("budget", root, budget)?,
+        tools: top.take_if_there("tools", root, |node, path| each(node, path, object))?.unwrap_or_default(),
+        run: top.take_if_there("run", root, run)?.unwrap_or_default(),
+    })
+}
+
+/// Fragments are part of the format; a version that does not place them must not drop them either.
+fn refuse_fragments(top: &Fields<'_, '_>) -> Result<()> {
+    let path = &Path::Key(&Path::Root, "fragments");
+    match top.get("fragments") {
+        Some(node) if !list(node, path)?.is_empty() => Err(path
+            .error(node, Code::RequestUnsupported, "this version of polyloop does not select fragments")
+            .with_hint("leave fragments out, or put their text into prefix, injections or goal")),
+        _ => Ok(()),
+    }
+}
+
+fn input_message<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<InputMessage<'a>> {
+    let fields = Fields::of(node, path, keys::MESSAGE)?;
+    Ok(InputMessage {
+        role: fields.take("role", path, role)?,
+        content: fields.take("content", path, content)?,
+        tokens: annotations(&fields, path)?,
+    })
+}
+
+fn role(node: &Node<'_>, path: &Path<'_>) -> Result<Role<'static>> {
+    let name = string(node, path)?;
+    match Role::recorded(Cow::Borrowed(&*name)) {
+        Role::Other(_) => Err(path
+            .error(node, Code::RequestType, format!("{name:?} is no role of a request"))
+            .with_nearest(&name, Role::NAMES)),
+        Role::System => Ok(Role::System),
+        Role::Developer => Ok(Role::Developer),
+        Role::User => Ok(Role::User),
+        Role::Assistant => Ok(Role::Assistant),
+        Role::Tool => Ok(Role::Tool),
+    }
+}
+
+/// The keys `tokens` and `metadata`, which messages, entries and steps have in common.
+fn annotations(fields: &Fields<'_, '_>, path: &Path<'_>) -> Result<Option<u64>> {
+    fields.take_if_there("metadata", path, free_form)?;
+    fields.take_if_there("tokens", path, |node, path| whole_number(node, path, 0))
+}
+
+/// `null` stands for absent here and nowhere else: an empty slot is written in many ways.
+fn injections<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<BTreeMap<Cow<'a, str>, Vec<Injection<'a>>>> {
+    if let Value::Null = node.value {
+        return Ok(BTreeMap::new());
+    }
+    let channels = map(node, path)?.iter().map(|channel| {
+        let path = &Path::Key(path, &channel.key);
+        let entries = match channel.value.value {
+            Value::Null => Vec::new(),
+            _ => each(&channel.value, path, injection)?,
+        };
+        Ok((channel.key.clone(), entries))
+    });
+    channels.collect()
+}
+
+fn injection<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Injection<'a>> {
+    let fields = Fields::of(node, path, keys::ENTRY)?;
+    Ok(Injection {
+        entry_id: fields.take("entry_id", path, string)?,
+        content: fields.take("content", path, content)?,
+        tokens: annotations(&fields, path)?,
+    })
+}
+
+fn step<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Step<'a>> {
+    let fields = Fields::of(node, path, keys::STEP)?;
+    let raw_output = fields.take("raw_output", path, text)?;
+    let mut outcomes = [
+        fields.take_if_there("observation", path, text)?.map(Outcome::Observation),
+        fields.take_if_there("synthetic", path, string)?.map(Outcome::Synthetic),
+        fields.take_if_there("tool_calls", path, |node, path| each(node, path, tool_call))?.map(Outcome::ToolCalls),
+    ]
+    .into_iter()
+    .flatten();
+    let one_of = |what| {
+        path.error(node, Code::RequestType, format!("{path} {what}"))
+            .with_hint("give exactly one of observation, synthetic and tool_calls; an empty observation is \"\"")
+    };
+    let outcome = outcomes.next().ok_or_else(|| one_of("says nothing of what came back"))?;
+    if outcomes.next().is_some() {
+        return Err(one_of("says twice what came back"));
+    }
+    Ok(Step {
+        raw_output,
+        outcome,
+        fields: fields.take_if_there("fields", path, texts)?.unwrap_or_default(),
+        tokens: annotations(&fields, path)?,
+    })
+}
+
+fn tool_call<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<ToolCall<'a>> {
+    let fields = Fields::of(node, path, keys::TOOL_CALL)?;
+    Ok(ToolCall {
+        id: fields.take("id", path, text)?,
+        name: fields.take("name", path, text)?,
+        input: fields.take("input", path, tool_input)?,
+        result: fields.take_if_there("result", path, content)?,
+    })
+}
+
+fn texts<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<BTreeMap<Cow<'a, str>, Text<'a>>> {
+    let entries = map(node, path)?.iter();
+    entries.map(|entry| Ok((entry.key.clone(), text(&entry.value, &Path::Key(path, &entry.key))?))).collect()
+}
+
+fn budget(node: &Node<'_>, path: &Path<'_>) -> Result<u64> {
+    let fields = Fields::of(node, path, keys::BUDGET)?;
+    fields.take("max_prompt_chars", path, |node, path| whole_number(node, path, 1))
+}
+
+fn run<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Run<'a>> {
+    let fields = Fields::of(node, path, keys::RUN)?;
+    let field = |key| fields.take_if_there(key, path, string);
+    Ok(Run {
+        request_id: field("request_id")?,
+        run_id: field("run_id")?,
+        step_id: field("step_id")?,
+        model: field("model")?,
+        agent_version: field("agent_version")?,
+        policy_version: field("policy_version")?,
+        capability_set_version: field("capability_set_version")?,
+    })
+}
+
+fn object(node: &Node<'_>, path: &Path<'_>) -> Result<Json<'static>> {
+    map(node, path)?;
+    node.to_json().map_err(|error: Error| error.or_path(|| path.to_string()))
+}
+
+/// A map that is kept out of the prompt; only its being a map is checked.
+fn free_form(node: &Node<'_>, path: &Path<'_>) -> Result<()> {
+    map(node, path).map(|_| ())
+}
