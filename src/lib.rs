@@ -3,6 +3,7 @@
 
 mod assemble;
 pub mod context;
+pub mod diff;
 pub mod error;
 pub mod measure;
 pub mod read;
