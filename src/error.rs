@@ -82,6 +82,7 @@ struct Inner {
     message: String,
     source: Option<String>,
     path: Option<String>,
+    at_key: bool,
     span: Option<Range<usize>>,
     position: Option<Position>,
     excerpt: Option<Excerpt>,
@@ -118,9 +119,10 @@ impl Error {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Error(Box::new(Inner {
             code,
-            message: message.into(),
+            message: bounded(message.into()),
             source: None,
             path: None,
+            at_key: false,
             span: None,
             position: None,
             excerpt: None,
@@ -131,28 +133,51 @@ impl Error {
     /// What to write instead.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hint = Some(hint.into());
+        self.0.hint = Some(bounded(hint.into()));
         self
     }
 
     /// The place in the document, such as `trajectory[3].observation`.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>) -> Self {
-        self.0.path = Some(path.into());
+        self.0.path = Some(bounded(path.into()));
         self
     }
 
     /// The same, unless a more exact path is known already.
     #[must_use]
     pub fn or_path(mut self, path: impl FnOnce() -> String) -> Self {
-        self.0.path.get_or_insert_with(path);
+        self.0.path.get_or_insert_with(|| bounded(path()));
+        self
+    }
+
+    /// Says that the fault is the key the path ends in, not its value.
+    #[must_use]
+    pub fn at_key(mut self) -> Self {
+        self.0.at_key = true;
         self
     }
 
     /// Puts the path of what holds the faulty part before the path that is known so far.
     #[must_use]
     pub fn under(mut self, prefix: &str) -> Self {
-        self.0.path.get_or_insert_default().insert_str(0, prefix);
+        let path = self.0.path.get_or_insert_default();
+        *path = bounded(format!("{prefix}{path}"));
+        self
+    }
+
+    /// The same, where a path is known: what has none belongs to the whole document.
+    #[must_use]
+    pub(crate) fn inside(self, prefix: impl fmt::Display) -> Self {
+        if self.0.path.is_some() { self.under(&prefix.to_string()) } else { self }
+    }
+
+    /// A path as it begins at the top of a document.
+    #[must_use]
+    pub(crate) fn at_top(mut self) -> Self {
+        if let Some(rest) = self.0.path.as_deref().and_then(|path| path.strip_prefix('.')) {
+            self.0.path = Some(rest.to_owned());
+        }
         self
     }
 
@@ -160,7 +185,8 @@ impl Error {
     #[must_use]
     pub fn with_nearest<'n>(self, unknown: &str, known: impl IntoIterator<Item = &'n str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
-        let folded = unknown.trim().to_lowercase();
+        // What is far longer than any of them is near to none.
+        let folded = if unknown.len() > 64 { String::new() } else { unknown.trim().to_lowercase() };
         let near = |name: &&&str| strsim::damerau_levenshtein(&folded, name) <= 1 + name.chars().count() / 4;
         let distance = |name: &&&str| strsim::damerau_levenshtein(&folded, name);
         match known.iter().filter(near).min_by_key(distance) {
@@ -231,6 +257,11 @@ impl Error {
         self.0.path.as_deref()
     }
 
+    /// Whether the fault is the key the path ends in.
+    pub fn is_at_key(&self) -> bool {
+        self.0.at_key
+    }
+
     /// The byte range in the text that was read, before any line is counted.
     pub fn span(&self) -> Option<Range<usize>> {
         self.0.span.clone()
@@ -294,6 +325,17 @@ impl Serialize for Error {
         }
         .serialize(serializer)
     }
+}
+
+/// Names come from the input and may be of any length: what is shown of them is not.
+fn bounded(mut text: String) -> String {
+    const MAX_CHARS: usize = 400;
+    if let Some((at, _)) = text.char_indices().nth(MAX_CHARS) {
+        let left_out = text[at..].chars().count();
+        text.truncate(at);
+        text.push_str(&format!("… ({left_out} more characters)"));
+    }
+    text
 }
 
 /// The line breaks of both formats: `\r\n` counts once.

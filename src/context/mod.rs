@@ -4,16 +4,17 @@
 //! stream or a list of messages, so that every view, diff and check works the same on both.
 
 mod canonical;
+mod escape;
 mod json;
 mod origin;
 mod text;
 mod window;
 
 pub use canonical::Canonical;
+pub(crate) use escape::StringFault;
 pub use json::Json;
 pub(crate) use origin::Key;
 pub use origin::{Origin, Segment};
-pub(crate) use text::StringFault;
 pub use text::{Chunks, Piece, Text};
 pub(crate) use window::{equal_start, windows};
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::pair::{pair_up, same_text_in_all, text_groups};
+use super::pair::{pair_up, same_text_in_all, text_groups, text_of};
 use crate::context::Message;
 
 /// What became of messages.
@@ -70,12 +70,16 @@ pub(super) fn align(a: &[Message<'_>], b: &[Message<'_>]) -> Alignment {
     let end = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(a, b)| a.same_bytes(b)).count();
     let (middle_a, middle_b) = (&rest_a[..rest_a.len() - end], &rest_b[..rest_b.len() - end]);
 
-    if !middle_a.is_empty() && middle_a.len() == middle_b.len() && same_text_in_all(middle_a, middle_b) {
+    if middle_a.len() > 1 && middle_a.len() == middle_b.len() && same_text_in_all(middle_a, middle_b) {
         // The same text with its boundaries moved: no message was moved, though some may be equal to others.
         let changed = |n: &usize| !middle_a[*n].same_bytes(&middle_b[*n]);
-        let matches = (0..middle_a.len()).filter(changed).map(|n| n + start..n + start + 1);
-        let matches =
-            matches.map(|range| Match { kind: Kind::Changed, a: range.clone(), b: range, same_text: true }).collect();
+        let matches = (0..middle_a.len()).filter(changed).map(|n| Match {
+            kind: Kind::Changed,
+            a: n + start..n + start + 1,
+            b: n + start..n + start + 1,
+            same_text: text_of(&middle_a[n]) != text_of(&middle_b[n]),
+        });
+        let matches = matches.collect();
         return Alignment { matches, in_order: false };
     }
 

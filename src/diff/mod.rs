@@ -273,18 +273,28 @@ fn only_text<'m, 'a>(message: &'m Message<'a>) -> Option<&'m Text<'a>> {
 /// hold the other's observation.
 fn only_frame_changed(a: Subject<'_>, message_a: &Message<'_>, b: Subject<'_>, message_b: &Message<'_>) -> bool {
     let (Some(text_a), Some(text_b)) = (only_text(message_a), only_text(message_b)) else { return false };
-    let holds = |text: &Text<'_>, observation: &Text<'_>| {
-        !observation.is_empty()
-            && observation.bytes() <= text.bytes()
-            && memchr::memmem::find(text.to_cow().as_bytes(), observation.to_cow().as_bytes()).is_some()
-    };
     let is_frame = match (observation_of(a, message_a), observation_of(b, message_b)) {
         (Some(a), Some(b)) => a == b,
-        (Some(observation), None) if b.request.is_none() => holds(text_b, observation),
-        (None, Some(observation)) if a.request.is_none() => holds(text_a, observation),
+        (Some(observation), None) if b.request.is_none() => other_frame(text_b, text_a, observation),
+        (None, Some(observation)) if a.request.is_none() => other_frame(text_a, text_b, observation),
         _ => false,
     };
     is_frame && text_a != text_b
+}
+
+/// Whether a recorded text holds the observation, and not in the frame that the request's own text has round it: in
+/// that frame it would be another observation.
+fn other_frame(recorded: &Text<'_>, own: &Text<'_>, observation: &Text<'_>) -> bool {
+    if observation.is_empty() || observation.bytes() > recorded.bytes() {
+        return false;
+    }
+    let (recorded, own, observation) = (recorded.to_cow(), own.to_cow(), observation.to_cow());
+    let find = |text: &str| memchr::memmem::find(text.as_bytes(), observation.as_bytes());
+    let Some(at) = find(&own) else { return false };
+    let (before, behind) = (&own[..at], &own[at + observation.len()..]);
+    let in_own_frame =
+        recorded.len() >= before.len() + behind.len() && recorded.starts_with(before) && recorded.ends_with(behind);
+    !in_own_frame && find(&recorded).is_some()
 }
 
 /// The observation that a message of a request was made of.

@@ -7,13 +7,13 @@
 use std::borrow::Cow;
 
 use super::node::{Entry, Node, Span, Value, duplicate_key, duplicate_key_error, limit_error, limits};
-use crate::context::{StringFault, Text};
+use crate::context::{Key, StringFault, Text};
 use crate::error::{Code, Error, Result};
 
 /// Reads one JSON value, with nothing but white space round it.
 pub(crate) fn parse(text: &str) -> Result<Node<'_>> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, nodes: 0 };
-    let node = reader.value(0)?;
+    let node = reader.value(0).map_err(Error::at_top)?;
     reader.skip_space();
     match reader.bytes.get(reader.at) {
         None => Ok(node),
@@ -58,7 +58,8 @@ impl<'a> Reader<'a> {
             return Ok(Value::List(items));
         }
         loop {
-            items.push(self.value(depth + 1)?);
+            let item = self.value(depth + 1).map_err(|error| error.inside(format_args!("[{}]", items.len())))?;
+            items.push(item);
             if !self.goes_on(b']', "expected `,` or `]`")? {
                 return Ok(Value::List(items));
             }
@@ -84,7 +85,8 @@ impl<'a> Reader<'a> {
                 return Err(self.fault("expected `:`"));
             }
             self.at += 1;
-            entries.push(Entry { key, key_span, value: self.value(depth + 1)? });
+            let value = self.value(depth + 1).map_err(|error| error.inside(Key(&key)))?;
+            entries.push(Entry { key, key_span, value });
             if !self.goes_on(b'}', "expected `,` or `}`")? {
                 break;
             }

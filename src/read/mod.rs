@@ -49,6 +49,8 @@ pub struct Recorded<'a> {
     /// For JSON Lines: the first byte at which the file is not the canonical stream of its own messages, counted from 0.
     /// The messages may be equal and the bytes not (other white space, CRLF, no final newline).
     pub not_canonical_at: Option<usize>,
+    /// Whether it is JSON Lines, and so claims to be a canonical stream.
+    pub is_stream: bool,
 }
 
 impl Format {
@@ -160,22 +162,31 @@ pub fn json_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty())
 }
 
-/// Whether JSON Lines are a batch of run requests, going by the first line.
+/// Whether JSON Lines are a batch of run requests, going by the first line that is JSON at all.
 ///
 /// # Errors
-/// `input.shape` for lines that are neither requests nor messages. A first line that cannot be parsed is taken for a
-/// bad request.
+/// `input.shape` for lines that are neither requests nor messages; what is wrong with the first line, where no line is
+/// JSON.
 pub fn is_batch(text: &str) -> Result<bool> {
-    let Some((number, line)) = json_lines(text).next() else { return Ok(false) };
-    let Ok(node) = json::parse(line) else { return Ok(true) };
-    if messages::is_message(&node) || messages::is_tools_line(&node) {
-        return Ok(false);
+    let mut first_fault = None;
+    for (number, line) in json_lines(text) {
+        let node = match json::parse(line) {
+            Ok(node) => node,
+            Err(error) => {
+                first_fault.get_or_insert_with(|| error.locate(line.as_bytes()).shift_lines(number));
+                continue;
+            }
+        };
+        if messages::is_message(&node) || messages::is_tools_line(&node) {
+            return Ok(false);
+        }
+        return match &node.value {
+            Value::Map(entries) if entries.is_empty() => Ok(true),
+            Value::Map(entries) if entries.iter().any(|entry| request::keys::TOP.contains(&&*entry.key)) => Ok(true),
+            _ => Err(foreign(&node).locate(line.as_bytes()).shift_lines(number)),
+        };
     }
-    match &node.value {
-        Value::Map(entries) if entries.is_empty() => Ok(true),
-        Value::Map(entries) if entries.iter().any(|entry| request::keys::TOP.contains(&&*entry.key)) => Ok(true),
-        _ => Err(foreign(&node).locate(line.as_bytes()).shift_lines(number)),
-    }
+    first_fault.map_or(Ok(false), Err)
 }
 
 /// Reads a canonical stream.
@@ -188,7 +199,7 @@ fn stream(text: &str) -> Result<Recorded<'_>> {
     let mut check = FirstDifference { expected: text.as_bytes(), at: 0, found: false };
     context.write_canonical(&mut check).expect("comparing takes every write");
     let not_canonical_at = (check.found || check.at < text.len()).then_some(check.at);
-    Ok(Recorded { context, not_canonical_at })
+    Ok(Recorded { context, not_canonical_at, is_stream: true })
 }
 
 /// Takes what is written for as long as it is what was expected.
@@ -222,7 +233,7 @@ fn parse(text: &str, format: Format) -> Result<Node<'_>> {
 }
 
 fn input<'a>(root: &Node<'a>, text: &'a str) -> Result<Input<'a>> {
-    let recorded = |context| Input::Recorded(Recorded { context, not_canonical_at: None });
+    let recorded = |context| Input::Recorded(Recorded { context, not_canonical_at: None, is_stream: false });
     match &root.value {
         Value::List(items) if items.iter().all(messages::is_message) => messages::message_list(items).map(recorded),
         Value::Map(_) if messages::is_message(root) => messages::message_list(std::slice::from_ref(root)).map(recorded),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::context::{Json, Text};
+use crate::context::{Json, Key, Text};
 use crate::error::{Code, Error, Result};
 
 /// Limits of our own choosing, the same for both formats. A document that passes one is refused with
@@ -13,8 +13,8 @@ pub mod limits {
     pub const DOCUMENT_BYTES: usize = 1 << 30;
     /// Levels of lists and maps in one another.
     pub const DEPTH: usize = 100;
-    /// Lists, maps and scalars in one document: two million.
-    pub const NODES: usize = 2_000_000;
+    /// Lists, maps and scalars in one document: one million.
+    pub const NODES: usize = 1_000_000;
     /// Lists, maps and scalars that YAML aliases and merge keys may add: 100,000.
     pub const ALIAS_NODES: usize = 100_000;
     /// Bytes of text that YAML aliases and merge keys may add: 16 MiB.
@@ -168,6 +168,7 @@ pub(crate) fn duplicate_key<'e, 'a>(entries: &'e [Entry<'a>]) -> Option<&'e Entr
 pub(crate) fn duplicate_key_error(entry: &Entry<'_>) -> Error {
     Error::new(Code::RequestDuplicateKey, format!("the key {:?} stands twice in one map", entry.key))
         .with_hint("keep one of the two: a reader that takes the last would lose the other silently")
+        .with_path(Key(&entry.key).to_string())
         .with_span(entry.key_span.range())
 }
 

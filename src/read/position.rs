@@ -10,36 +10,49 @@ use crate::error::Error;
 /// text of that part.
 pub(crate) fn place(error: Error, root: &Node<'_>, source: &str) -> Error {
     let path = error.path().unwrap_or_default();
-    let (node, exact) = find(root, path);
-    let range = match (error.span(), exact) {
-        (Some(inner), true) => in_source(node, source, &inner).unwrap_or(node.span.range()),
-        (None, true) => node.span.range(),
-        _ => node.span.start..node.span.start + 1,
+    let Found { node, key_span, exact } = find(root, path);
+    let range = match (error.span(), key_span) {
+        _ if !exact => node.span.start..node.span.start + 1,
+        (_, Some(key)) if error.is_at_key() => key.range(),
+        (Some(inner), _) => in_source(node, source, &inner).unwrap_or(node.span.range()),
+        (None, _) => node.span.range(),
     };
     error.with_span(range)
 }
 
 /// The node at a path, or the innermost one on the way to it.
-fn find<'n, 'a>(node: &'n Node<'a>, path: &str) -> (&'n Node<'a>, bool) {
-    if path.is_empty() {
-        return (node, true);
+struct Found<'n, 'a> {
+    node: &'n Node<'a>,
+    /// Where its key stands, if it has one.
+    key_span: Option<Span>,
+    exact: bool,
+}
+
+fn find<'n, 'a>(node: &'n Node<'a>, path: &str) -> Found<'n, 'a> {
+    let mut found = Found { node, key_span: None, exact: true };
+    let mut rest = path;
+    while !rest.is_empty() {
+        let next = match &found.node.value {
+            Value::Map(entries) => entries.iter().find_map(|entry| {
+                let key = Key(&entry.key).to_string();
+                let behind = rest.strip_prefix(&key).or_else(|| rest.strip_prefix(key.strip_prefix('.')?));
+                let behind = behind.filter(|behind| behind.is_empty() || behind.starts_with(['.', '[']))?;
+                Some((&entry.value, Some(entry.key_span), behind))
+            }),
+            Value::List(items) => items
+                .iter()
+                .enumerate()
+                .find_map(|(index, item)| Some((item, None, rest.strip_prefix(&format!("[{index}]"))?))),
+            _ => None,
+        };
+        let Some((node, key_span, behind)) = next else {
+            found.exact = false;
+            return found;
+        };
+        found = Found { node, key_span, exact: true };
+        rest = behind;
     }
-    let found = match &node.value {
-        Value::Map(entries) => entries.iter().find_map(|entry| {
-            let key = Key(&entry.key).to_string();
-            let rest = path.strip_prefix(&key).or_else(|| path.strip_prefix(key.strip_prefix('.')?));
-            let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))?;
-            Some((&entry.value, rest))
-        }),
-        Value::List(items) => {
-            items.iter().enumerate().find_map(|(index, item)| Some((item, path.strip_prefix(&format!("[{index}]"))?)))
-        }
-        _ => None,
-    };
-    match found {
-        Some((node, rest)) => find(node, rest),
-        None => (node, false),
-    }
+    found
 }
 
 /// Where a range of a decoded text stands in the source. `None` where the two do not run side by side: a folded
@@ -95,7 +108,13 @@ impl Walk<'_> {
                     self.skip_indent(Some(character));
                 }
                 let rest = &self.body[self.at..];
-                rest.starts_with(character).then_some(character.len_utf8())?
+                match character {
+                    '\n' if rest.starts_with("\r\n") => 2,
+                    '\n' if rest.starts_with('\r') => 1,
+                    // A block scalar is said to begin at its first line that is not empty.
+                    '\n' if self.at == 0 && !rest.starts_with('\n') => 0,
+                    _ => rest.starts_with(character).then_some(character.len_utf8())?,
+                }
             }
         };
         (self.at <= self.body.len() && self.body.is_char_boundary(self.at)).then_some(())
@@ -103,7 +122,7 @@ impl Walk<'_> {
 
     /// A block scalar is indented: at the start of a line, spaces that the text does not have.
     fn skip_indent(&mut self, next: Option<char>) {
-        let line_start = self.at == 0 || self.body[..self.at].ends_with('\n');
+        let line_start = self.at == 0 || self.body[..self.at].ends_with(['\n', '\r']);
         while line_start && next.is_some_and(|next| next != ' ') && self.body[self.at..].starts_with(' ') {
             self.at += 1;
         }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 
 use super::node::{Entry, Node, Span, Value, duplicate_key, duplicate_key_error, limit_error, limits};
-use crate::context::Text;
+use crate::context::{Key as PathKey, Text};
 use crate::error::{Code, Error, Result};
 
 /// Reads one YAML document.
@@ -170,7 +170,7 @@ impl<'a> Composer<'a> {
             OpenKind::List(items) => Value::List(items),
             OpenKind::Map { entries, merge, .. } => {
                 if let Some(entry) = duplicate_key(&entries) {
-                    return Err(duplicate_key_error(entry));
+                    return Err(self.placed(duplicate_key_error(entry)));
                 }
                 Value::Map(match merge {
                     Some(merge) => merged(merge, entries)?,
@@ -180,6 +180,16 @@ impl<'a> Composer<'a> {
         };
         let span = Span { start: span.start, end: end.end.max(span.end) };
         self.node(Node { span, value }, anchor)
+    }
+
+    /// Puts the path of what is open before that of an error in it.
+    fn placed(&self, error: Error) -> Error {
+        let inside = |error: Error, open: &Open<'_>| match &open.kind {
+            OpenKind::List(items) => error.inside(format_args!("[{}]", items.len())),
+            OpenKind::Map { key: Some(key), .. } => error.inside(PathKey(&key.text)),
+            OpenKind::Map { key: None, .. } => error,
+        };
+        self.open.iter().rev().fold(error, inside).at_top()
     }
 
     fn alias(&mut self, id: usize, span: Span) -> Result<()> {

@@ -128,6 +128,9 @@ pub struct Warning {
 }
 
 impl<'a> RunRequest<'a> {
+    /// What templates may make of a request in bytes, besides eight times the text they are given.
+    pub const MAX_EXPANSION: u64 = 64 << 20;
+
     /// The field of the template that must occur.
     pub const OBSERVATION: &'static str = "observation";
 
@@ -161,7 +164,9 @@ impl<'a> RunRequest<'a> {
         }
         check_measures(&parts)?;
         let warnings = warnings(&parts, template.as_ref());
-        Ok(RunRequest { parts, template, warnings })
+        let request = RunRequest { parts, template, warnings };
+        request.check_expansion()?;
+        Ok(request)
     }
 
     /// The parts; the template's text is in [`RunRequest::template`].
@@ -177,6 +182,37 @@ impl<'a> RunRequest<'a> {
     /// What is allowed and probably not meant.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
+    }
+
+    /// What goes into the template for a step: the observation, then the declared fields; nothing for native tool calls.
+    pub fn arguments<'r>(&'r self, step: &'r Step<'a>) -> Vec<&'r Text<'r>> {
+        let fields = self.parts.observation_fields.iter().filter_map(|name| step.fields.get(name));
+        self.observation(step).into_iter().flat_map(|text| std::iter::once(text).chain(fields.clone())).collect()
+    }
+
+    /// A template that repeats its fields, or pads them, could ask for more than any machine holds.
+    fn check_expansion(&self) -> Result<()> {
+        let Some(template) = &self.template else { return Ok(()) };
+        let mut given = template.source().len() as u64;
+        let mut cost = 0u64;
+        for step in &self.parts.trajectory {
+            let arguments = self.arguments(step);
+            if arguments.is_empty() {
+                continue;
+            }
+            given += arguments.iter().map(|text| text.bytes()).sum::<u64>();
+            cost = cost.saturating_add(template.cost(&arguments));
+            if cost > Self::MAX_EXPANSION + 8 * given {
+                return Err(Error::new(
+                    Code::RequestLimit,
+                    "the template would make far more text of the observations than there is: polyloop's limit is \
+                     64 MiB and eight times the observations",
+                )
+                .with_hint("use fewer fields, or smaller widths")
+                .with_path("observation_template"));
+            }
+        }
+        Ok(())
     }
 
     /// The text that goes into the template for a step: its observation, or the synthetic one it names.
@@ -228,14 +264,15 @@ fn check_step(parts: &Parts<'_>, step: &Step<'_>) -> Result<()> {
         if !step.fields.contains_key(name) {
             return Err(Error::new(Code::RequestType, format!("the step gives no value for the field {name:?}"))
                 .with_hint(format!("add fields: {{{name}: \"...\"}}; an empty string is a value"))
-                .with_path(".fields"));
+                .with_path(format!(".fields{}", Key(name))));
         }
     }
     if let Some(name) = step.fields.keys().find(|name| !parts.observation_fields.contains(name)) {
         let known = parts.observation_fields.iter().map(|name| &**name);
         return Err(Error::new(Code::RequestUnknownField, format!("the field {name:?} is not declared"))
             .with_nearest(name, known)
-            .with_path(format!(".fields{}", Key(name))));
+            .with_path(format!(".fields{}", Key(name)))
+            .at_key());
     }
     Ok(())
 }

@@ -3,12 +3,18 @@
 use std::collections::BTreeMap;
 
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft-07) of a run request.
 pub fn json_schema() -> Schema {
-    let mut schema = SchemaSettings::draft07().into_generator().into_root_schema_for::<RunRequest>();
+    // What is absent is absent: a default would say that null, or an empty list, could be written in its place.
+    let without_defaults = RecursiveTransform(|schema: &mut Schema| {
+        schema.remove("default");
+    });
+    let settings = SchemaSettings::draft07().with_transform(without_defaults);
+    let mut schema = settings.into_generator().into_root_schema_for::<RunRequest>();
     schema.insert("title".into(), json!("polyloop run request"));
     schema
 }
@@ -19,7 +25,7 @@ pub fn json_schema() -> Schema {
 #[allow(dead_code, reason = "read by the derive alone")]
 struct RunRequest {
     /// The schema of this document, for editors.
-    #[schemars(rename = "$schema")]
+    #[schemars(rename = "$schema", default, with = "String")]
     schema: Option<String>,
     /// Messages that are the same in every run of this agent.
     #[schemars(default)]

@@ -53,11 +53,6 @@ fn explain(a: &str, b: &str, end: End) -> Option<Kinds> {
     let alone = |classes: &[Class]| classes.iter().map(|&class| Kinds::of(&[class])).find(|&kinds| holds(kinds));
     let together =
         |classes: &[Class]| Some(Kinds::of(classes)).filter(|&kinds| holds(kinds)).map(|all| least(all, holds));
-    // Of small texts, mostly lines and words that were paired up, many have nothing to do with each other.
-    let is_small = a.len() + b.len() < 1024;
-    if is_small && !holds(Kinds::of(&KINDS[..8])) && !holds(Kinds::of(&KINDS)) {
-        return None;
-    }
     // Three kinds of white space, together, say more than white space alone. Volatile text comes last also in company:
     // it is told from its surroundings, which the other kinds may have changed on one side only.
     alone(&KINDS[..3])
@@ -65,6 +60,12 @@ fn explain(a: &str, b: &str, end: End) -> Option<Kinds> {
         .or_else(|| alone(&KINDS[3..]))
         .or_else(|| together(&KINDS[..8]))
         .or_else(|| together(&KINDS))
+}
+
+/// A quick look for stretches, of which most have nothing to do with each other: whether all kinds together explain
+/// anything. Kinds that hold alone hold in company but for oddities, such as marks behind removed white space.
+fn may_explain(a: &str, b: &str, end: End) -> bool {
+    equal(a, b, Kinds::of(&KINDS[..8]), end) || equal(a, b, Kinds::of(&KINDS), end)
 }
 
 /// What is left of `all` when each kind that is not needed is dropped, the broadest first.

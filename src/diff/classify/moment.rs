@@ -289,11 +289,106 @@ impl<'t> Reader<'t> {
         const LONGEST: usize = 9;
         let len = self.0.bytes().take(LONGEST + 1).take_while(u8::is_ascii_alphabetic).count();
         let (word, rest) = self.0.split_at(len);
-        let is_whole = len <= LONGEST && !rest.starts_with(char::is_alphabetic);
+        let is_whole = len <= LONGEST && !rest.starts_with(char::is_alphanumeric);
         (is_whole && word.starts_with(|c: char| c.is_ascii_uppercase())).then_some((word, rest))
     }
 
     fn ends_word(&self) -> Option<()> {
         (!self.0.starts_with(char::is_alphanumeric)).then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_and_times_are_taken_whole() {
+        for text in [
+            "2024-01-31",
+            "2024/1/31",
+            "2024.01.31",
+            "31.01.2024",
+            "1/31/24",
+            "12:03",
+            "12:03:04",
+            "12:03:04.123456",
+            "9:05 PM",
+            "9pm",
+            "9:05 p.m.",
+            "12:03 UTC",
+            "12:03Z",
+            "12:03+02:00",
+            "2024-01-31T12:03:04Z",
+            "2024-01-31T12:03:04.5+00:00",
+            "2024-01-31 12:03:04,123",
+            "2024-01-31 12:03:04 +0200",
+            "2024-01-31 at 12:03 GMT+1",
+            "20240131T120304Z",
+            "January 31, 2024",
+            "Jan 31",
+            "JAN 31 2024",
+            "Sept. 1st, 2024",
+            "March 2024",
+            "31 January 2024",
+            "31st of January",
+            "02-Jan-24",
+            "02/Jan/2024:12:03:04 +0000",
+            "Tue Jan  2 12:03:04 2024",
+            "Tue Jan  2 12:03:04 UTC 2024",
+            "Tuesday, March 5, 2024",
+            "Tuesday, 5 March 2024 12:03",
+            "2024-03-05 (Tuesday",
+            "Mon 5",
+            "Fri 9am",
+            "2024年3月5日",
+            "2024年3月5日星期二",
+            "2024年3月5日 火曜日",
+        ] {
+            assert_eq!(moment(text), Some(text.len()), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_and_numbers_are_no_moments() {
+        for text in [
+            "",
+            "5",
+            "2024",
+            "1.2.3",
+            "12:3",
+            "25:00",
+            "12:60",
+            "99/99/2024",
+            "2024-13-01",
+            "2024-01-32",
+            "Monday",
+            "Tue.",
+            "January",
+            "may 5",
+            "May I",
+            "Mayor 5",
+            "Marching 5",
+            "Sunny 5",
+            "3/4",
+            "1-2-3",
+            "5 am5",
+            "16:9",
+            "1:2:3",
+            "5 of May5",
+        ] {
+            assert_eq!(moment(text), None, "{text}");
+        }
+        assert_eq!(moment("12:03 and"), Some(5));
+        assert_eq!(moment("Jan 5 apples"), Some(5));
+        assert_eq!(moment("2024-01-02, then"), Some(10));
+        assert_eq!(moment("12:03-5"), Some(5));
+        assert_eq!(moment("2024-01-023"), None);
+    }
+
+    #[test]
+    fn names_make_it_worded() {
+        assert!(is_worded("Jan 5") && is_worded("12:03 UTC"));
+        assert!(!is_worded("2024-01-02T12:03:04Z") && !is_worded("9 PM"));
     }
 }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use memchr::memchr2;
+use memchr::{memchr2, memrchr};
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
@@ -166,7 +166,8 @@ impl<'t> Items<'t> {
         (self.at, self.equal_to) = (0, 0);
         // Tokens and letters with marks are told by what stands next to them: not by what cannot be seen there.
         let looks_ahead = self.kinds.has(Class::Volatile) || self.kinds.has(Class::Normalization);
-        self.line = if !looks_ahead || line.is_ascii() || !line.contains(|c| removed(self.kinds, c)) {
+        let removes = self.kinds.has(Class::Bom) || self.kinds.has(Class::Invisible);
+        self.line = if !(looks_ahead && removes) || line.is_ascii() || !line.contains(|c| removed(self.kinds, c)) {
             Cow::Borrowed(line)
         } else {
             Cow::Owned(line.chars().filter(|&c| !removed(self.kinds, c)).collect())
@@ -209,6 +210,9 @@ impl<'t> Items<'t> {
 
 /// Passes over lines that are the same on both sides, as the kinds see them, without taking them apart.
 fn skip_equal_lines(a: &mut Items<'_>, b: &mut Items<'_>) {
+    let common = common_prefix(a.rest.as_bytes(), b.rest.as_bytes());
+    let skipped = memrchr(b'\n', &a.rest.as_bytes()[..common]).map_or(0, |newline| newline + 1);
+    (a.rest, b.rest) = (&a.rest[skipped..], &b.rest[skipped..]);
     while !a.rest.is_empty() && !b.rest.is_empty() {
         let ((line_a, break_a, rest_a), (line_b, break_b, rest_b)) = (a.peek_line(), b.peek_line());
         if line_a != line_b || break_a != break_b {
@@ -300,4 +304,71 @@ pub(super) fn is_invisible(c: char) -> bool {
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether each pair is equal once these kinds, and no others, are removed.
+    fn check(kinds: &[Class], end: End, expected: bool, pairs: &[(&str, &str)]) {
+        for (a, b) in pairs {
+            assert_eq!(equal(a, b, Kinds::of(kinds), end), expected, "{a:?} {b:?}");
+            assert_eq!(equal(b, a, Kinds::of(kinds), end), expected, "{b:?} {a:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_removed_is_plain_equality() {
+        check(&[], End::Text, true, &[("", ""), ("a\r\nb\n", "a\r\nb\n"), ("é 1", "é 1")]);
+        check(&[], End::Text, false, &[("a", "b"), ("a\n", "a"), ("a\r\n", "a\n"), ("é", "e\u{301}"), ("1", "2")]);
+    }
+
+    #[test]
+    fn the_end_of_a_text_is_not_that_of_a_stretch() {
+        let pairs = [("a", "a\n"), ("a\r\n", "a")];
+        check(&[Class::TrailingNewline], End::Text, true, &pairs);
+        check(&[Class::TrailingNewline], End::Line, false, &pairs);
+        let pairs = [("a", "a "), ("b\na\t", "b\na")];
+        check(&[Class::TrailingWhitespace], End::Text, true, &pairs);
+        check(&[Class::TrailingWhitespace], End::Line, true, &pairs);
+        check(&[Class::TrailingWhitespace], End::Inside, false, &pairs);
+        check(&[Class::TrailingWhitespace], End::Inside, true, &[("a \nb", "a\nb"), ("a \rb", "a\rb")]);
+    }
+
+    #[test]
+    fn kinds_do_not_remove_each_other() {
+        check(&[Class::Normalization], End::Text, false, &[("a b", "a\u{a0}b"), ("a\u{2000}b", "a\u{2002}b")]);
+        check(
+            &[Class::Homoglyph],
+            End::Text,
+            false,
+            &[("é", "e\u{301}"), ("ﬁ", "fi"), ("a b", "a\u{a0}b"), ("a", "Ａ")],
+        );
+        check(&[Class::Homoglyph], End::Text, false, &[("ab", "a\u{200b}b"), ("a", "\u{feff}a")]);
+        check(&[Class::Invisible], End::Text, false, &[("a", "\u{feff}a"), ("a b", "ab")]);
+        check(&[Class::LineEnding], End::Text, false, &[("a\n\n", "a\n"), ("a\u{2028}b", "a\nb")]);
+        check(&[Class::Whitespace], End::Text, false, &[("ab", "a\u{200b}b")]);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_tears_nothing() {
+        check(&[Class::Invisible, Class::Volatile], End::Text, true, &[("12", "3\u{200b}45")]);
+        check(&[Class::Invisible, Class::Normalization], End::Text, true, &[("é", "e\u{200b}\u{301}")]);
+        check(&[Class::Bom, Class::TrailingWhitespace], End::Text, true, &[("a\nb", "a \u{feff} \nb\u{feff} ")]);
+        check(&[Class::Bom, Class::TrailingNewline], End::Text, true, &[("a", "a\u{feff}\n\u{feff}")]);
+    }
+
+    #[test]
+    fn large_lines_and_marks_are_no_other_than_small_ones() {
+        for filler in ["a", "1 ", "é", "e\u{301}", "界", "\t"] {
+            let (a, b) = (filler.repeat(3_000), filler.repeat(3_000));
+            let with = |a_end: &str, b_end: &str| (format!("é-{a}{a_end}"), format!("e\u{301}-{b}{b_end}"));
+            let (a_text, b_text) = with(" 1", " 1");
+            check(&[Class::Normalization], End::Text, true, &[(&a_text, &b_text)]);
+            let (a_text, b_text) = with(" 1", " 2");
+            check(&[Class::Normalization], End::Text, false, &[(&a_text, &b_text)]);
+            check(&[Class::Normalization, Class::Volatile], End::Text, true, &[(&a_text, &b_text)]);
+        }
+    }
 }

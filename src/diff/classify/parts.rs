@@ -9,20 +9,22 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::super::Class;
 use super::normalise::{End, Kinds};
-use super::{explain, volatile};
+use super::window::{common_prefix, cut_before};
+use super::{explain, may_explain, volatile};
 
-/// The largest product of two numbers of lines for which the best alignment is searched.
-const LINES_EXACT: usize = 4_000_000;
+/// The most lines, of both sides together, for which the best alignment is searched. The search may take the square of
+/// that many steps.
+const LINES_EXACT: usize = 4_096;
 /// The same for words.
-const WORDS_EXACT: usize = 250_000;
-/// The most lines or words of a side for the same.
-const MANY: usize = 65_536;
+const WORDS_EXACT: usize = 512;
 /// How far the quick search looks for pieces that both sides share.
-const AHEAD: usize = 32;
+const AHEAD: usize = 128;
 /// The most stretches that are looked at; behind them everything counts as content.
 const STRETCHES: usize = 16_384;
-/// The most bytes of lines that are looked at word by word.
-const WORDS: usize = 1 << 16;
+/// The most bytes of lines that are looked at word by word. Of a long line only so many count: in it what is equal is
+/// passed over quickly.
+const WORDS: usize = 16_384;
+const LONG_LINE: usize = 4_096;
 
 /// The classes of all differing stretches together; content alone where that is most of both texts, which then have
 /// little to do with each other.
@@ -73,10 +75,11 @@ impl Parts {
     /// Lines that no kinds explain whole: content, and more where most of the words are kept.
     fn words(&mut self, a: &str, b: &str, end: End) {
         let bytes = a.len() + b.len();
-        if a.is_empty() || b.is_empty() || bytes > self.words {
+        let counted = bytes.min(LONG_LINE);
+        if a.is_empty() || b.is_empty() || counted > self.words {
             return self.content += bytes;
         }
-        self.words -= bytes;
+        self.words -= counted;
         let (stretches, all) = stretches(a, b, word, WORDS_EXACT);
         let changed: usize = stretches.iter().map(|(of_a, of_b)| of_a.len() + of_b.len()).sum();
         if !all || changed > bytes / 2 {
@@ -98,7 +101,7 @@ impl Parts {
     fn explained(&mut self, a: &str, b: &str, end: End) -> bool {
         let Some(left) = self.stretches.checked_sub(1) else { return false };
         self.stretches = left;
-        let kinds = explain(a, b, end);
+        let kinds = if may_explain(a, b, end) { explain(a, b, end) } else { None };
         self.found = self.found.and(kinds.unwrap_or(Kinds::NONE));
         kinds.is_some()
     }
@@ -118,11 +121,11 @@ fn stretches(a: &str, b: &str, cut: Cut, exact: usize) -> (Vec<Stretch>, bool) {
             let next = names.len();
             *names.entry(key).or_insert(next)
         };
-        pieces(text, cut).take(MANY + 1).map(&mut name).collect::<Vec<usize>>()
+        pieces(text, cut).take(exact + 1).map(&mut name).collect::<Vec<usize>>()
     };
     let (keys_a, keys_b) = (keys(a), keys(b));
     let mut walk = Walk { a, b, at_a: 0, at_b: 0, cut, found: Vec::new(), goes_on: false };
-    if keys_a.len().max(keys_b.len()) > MANY || keys_a.len() * keys_b.len() > exact {
+    if keys_a.len() + keys_b.len() > exact {
         let all = walk.quickly();
         return (walk.found, all);
     }
@@ -151,6 +154,9 @@ impl Walk<'_> {
     /// Goes through both texts side by side, and looks a little ahead where they part; false where that did not help.
     fn quickly(&mut self) -> bool {
         while self.found.len() < STRETCHES {
+            let (rest_a, rest_b) = (&self.a[self.at_a..], &self.b[self.at_b..]);
+            let skipped = cut_before(rest_a, common_prefix(rest_a.as_bytes(), rest_b.as_bytes()));
+            (self.at_a, self.at_b) = (self.at_a + skipped, self.at_b + skipped);
             self.pass(usize::MAX);
             if self.at_a == self.a.len() && self.at_b == self.b.len() {
                 return true;
@@ -211,7 +217,7 @@ impl Walk<'_> {
     }
 }
 
-fn pieces<'t>(text: &'t str, cut: Cut) -> impl Iterator<Item = (&'t str, &'t str)> {
+fn pieces(text: &str, cut: Cut) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (piece, key) = if rest.is_empty() { return None } else { cut(rest) };

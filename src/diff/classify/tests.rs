@@ -263,7 +263,7 @@ fn inserted((text, place): &(String, usize), what: &str) -> String {
 
 /// Both sides longer than any window.
 fn in_long(text: &str) -> String {
-    let around = "The same words, line after line, 12 times.\n".repeat(40);
+    let around = "The same words, line after line, 12 times.\n".repeat(12);
     format!("{around}{text}<\n{around}")
 }
 

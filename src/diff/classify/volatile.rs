@@ -46,15 +46,19 @@ pub(super) fn may_become((a, kind_a): (&str, Kind), (b, kind_b): (&str, Kind)) -
         Kind::Moment => is_worded(text),
         Kind::Id | Kind::Number => false,
     };
-    let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).collect::<Vec<u8>>();
+    let same_digits = || digits(a).eq(digits(b));
     let is_quantity = kind_a == Kind::Quantity || kind_b == Kind::Quantity;
-    a == b || (kind_a == kind_b || !worded(a, kind_a) && !worded(b, kind_b)) && !(is_quantity && digits(a) == digits(b))
+    a == b || (kind_a == kind_b || !worded(a, kind_a) && !worded(b, kind_b)) && !(is_quantity && same_digits())
+}
+
+fn digits(text: &str) -> impl Iterator<Item = u8> {
+    text.bytes().filter(u8::is_ascii_digit)
 }
 
 /// The length of an id that is a word of its own.
 fn id(text: &str) -> Option<usize> {
     let word = word(text);
-    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let digits = digits(word).count();
     let is_hex = |word: &str| word.bytes().all(|b| b.is_ascii_hexdigit());
     if word.len() == 8 && is_uuid(text) {
         return Some(UUID);
@@ -160,4 +164,87 @@ fn unit(text: &str) -> Option<usize> {
     let len = rest.char_indices().take(LONGEST_UNIT + 1).find(|(_, c)| !c.is_alphabetic());
     let unit = &rest[..len.map_or(rest.len(), |(len, _)| len)];
     units.contains(&unit).then_some(space + unit.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(text: &str) -> Option<Kind> {
+        token_at(text, 0).filter(|token| token.len == text.len()).map(|token| token.kind)
+    }
+
+    #[test]
+    fn ids() {
+        for id in [
+            "550e8400-e29b-41d4-a716-446655440000",
+            "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "3f2a9bc",
+            "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+            "0x7ffe12",
+            "01A09q90qw90lq917835lq9",
+            "20240102t030405abcdef1",
+        ] {
+            assert_eq!(kind(id), Some(Kind::Id), "{id}");
+        }
+        for word in ["deadbeef", "abcdef", "agent", "0x", "convertUtf8ToUtfCharacters", "a1", "accommodation", "Jan"] {
+            assert_ne!(kind(word), Some(Kind::Id), "{word}");
+        }
+        assert_eq!(token_at("xabc1234", 1), None);
+        assert_eq!(token_at("éabc1234", 2), None);
+        assert_eq!(token_at("id_abc1234", 3), Some(Token { len: 7, kind: Kind::Id }));
+        assert_eq!(token_at("abc1234é", 0), None);
+    }
+
+    #[test]
+    fn numbers_and_quantities() {
+        for number in ["3", "1234567", "1,204", "1,204,999.5", "0.31", "1e9", "2.5E-3", "1700000000000"] {
+            assert_eq!(kind(number), Some(Kind::Number), "{number}");
+        }
+        for quantity in
+            ["97%", "9.5 %", "0.31s", "12 ms", "1.2 MB", "3GiB", "5 minutes", "1h 2m 3s", "1m30s", "2nd", "7 µs"]
+        {
+            assert_eq!(kind(quantity), Some(Kind::Quantity), "{quantity}");
+        }
+        for (text, len) in [
+            ("3 apples", 1),
+            ("1,20", 1),
+            ("1.", 1),
+            ("1e", 1),
+            ("1ex", 1),
+            ("5 mins", 6),
+            ("5 minsk", 1),
+            ("3x", 1),
+            ("1,2345", 1),
+        ] {
+            assert_eq!(token_at(text, 0).map(|token| token.len), Some(len), "{text}");
+        }
+        for text in ["", " 1", "-1", "apples", "é", "١"] {
+            assert_eq!(token_at(text, 0), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_become_what() {
+        let may = |a: &str, b: &str| match (kind(a), kind(b)) {
+            (Some(kind_a), Some(kind_b)) => may_become((a, kind_a), (b, kind_b)),
+            _ => panic!("{a} {b}"),
+        };
+        for (a, b) in [
+            ("3", "4"),
+            ("3", "3f2a9bc"),
+            ("0.31s", "12 ms"),
+            ("59 minutes", "1 hour"),
+            ("2024-01-02", "March 5, 2025"),
+            ("12:03", "1203"),
+            ("97%", "3"),
+            ("5 minutes", "5 minutes"),
+        ] {
+            assert!(may(a, b) && may(b, a), "{a} {b}");
+        }
+        for (a, b) in [("5 minutes", "5 hours"), ("5 minutes", "6"), ("50%", "50"), ("May 5", "6"), ("1 hour", "12:03")]
+        {
+            assert!(!may(a, b) && !may(b, a), "{a} {b}");
+        }
+    }
 }

@@ -1,0 +1,228 @@
+//! The command line, and nothing else: parser, help, man page and completions all come from here.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Render, prove and inspect the contexts that LLM agents are given.
+///
+/// A run request (YAML or JSON) holds everything that one prompt is assembled from: a run-level prefix, injected
+/// entries, the goal, and one pair of messages a completed step. polyloop assembles it into the exact message list,
+/// down to the byte, and says where every message came from and what it weighs.
+#[derive(Debug, Parser)]
+#[command(name = "polyloop", version, max_term_width = 100, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// When to use colour; NO_COLOR, CLICOLOR_FORCE and TERM=dumb are heeded
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    pub color: Color,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Render(Render),
+    Diff(Diff),
+    Check(Check),
+    /// Print the JSON Schema (draft-07) of a run request
+    Schema,
+    Completions(Completions),
+    #[command(hide = true)]
+    Man(Man),
+}
+
+impl Command {
+    /// Whether results, and so errors, are JSON documents on standard output.
+    pub fn prints_json(&self) -> bool {
+        match self {
+            Command::Render(render) => render.format == RenderFormat::Json,
+            Command::Diff(diff) => diff.format == DiffFormat::Json && !diff.quiet,
+            Command::Check(check) => check.format == CheckFormat::Json,
+            _ => false,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Assemble a run request and show the exact message list
+///
+/// INPUT is a run request (.yaml, .yml, .json), a batch of requests (.jsonl, one a line; only with --format json), a
+/// canonical stream (.jsonl), or a JSON or YAML list of messages. With another name, or -, the content decides.
+#[derive(Args, Debug)]
+pub struct Render {
+    /// What to render; - is standard input
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+
+    /// How to print it
+    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: RenderFormat,
+
+    /// Leave out the messages: only the tables, the verdicts and the digest
+    #[arg(long)]
+    pub summary: bool,
+
+    /// Assemble the first K completed steps only: what the model saw at call K
+    #[arg(long, value_name = "K")]
+    pub steps: Option<usize>,
+
+    /// Compare with an earlier render: a canonical stream, or a JSON or YAML list of messages. Exits 1 where the bytes
+    /// differ
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
+
+    /// Write the canonical stream to FILE as well, atomically
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+
+    /// Write what is printed to FILE instead, atomically
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RenderFormat {
+    /// For people: messages, sizes, budget, slot, digest
+    #[default]
+    Text,
+    /// One document, polyloop.render/1; for a batch one a line
+    Json,
+    /// The canonical stream: the exact bytes
+    Jsonl,
+    /// A list of messages that reads back to the same bytes
+    Yaml,
+}
+
+/// Compare two contexts byte for byte, and explain every difference
+///
+/// Either side is anything that render takes: a run request, a canonical stream, a list of messages. Exits 0 where the
+/// bytes are identical, 1 where they are not.
+#[derive(Args, Debug)]
+pub struct Diff {
+    /// The first side; - is standard input
+    #[arg(value_name = "A")]
+    pub a: PathBuf,
+
+    /// The second side
+    #[arg(value_name = "B")]
+    pub b: PathBuf,
+
+    /// How to print it
+    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: DiffFormat,
+
+    /// Print nothing: the exit code is the answer
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// Equal lines shown round each changed one
+    #[arg(long, short = 'U', value_name = "LINES", default_value_t = 2)]
+    pub context: usize,
+
+    /// Show the lines of every change; without it those of the first 100
+    #[arg(long)]
+    pub all: bool,
+
+    /// Write what is printed to FILE instead, atomically
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For people: the verdict, a map of the prompt, every change
+    #[default]
+    Text,
+    /// One document, polyloop.diff/1
+    Json,
+    /// For a pull request
+    Markdown,
+}
+
+/// Compare every request with its golden, byte for byte
+///
+/// The golden of a request NAME.yaml, NAME.yml or NAME.json is NAME.render.jsonl beside it: its canonical stream. A list
+/// of messages that other code recorded may stand in its place, as NAME.render.json or NAME.render.yaml. Exits 0 only
+/// where every request has a golden with the very bytes, 1 where one differs or a golden has no request, 2 where there
+/// is no golden or no request at all, or something could not be read. Nothing is written without --accept.
+#[derive(Args, Debug)]
+pub struct Check {
+    /// Requests, or folders that hold requests
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub paths: Vec<PathBuf>,
+
+    /// How to print it
+    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: CheckFormat,
+
+    /// Show the text round each difference; without it only positions, classes and digests
+    #[arg(long)]
+    pub show_content: bool,
+
+    /// Write the golden of every request that differs or has none. Refused where CI is set
+    #[arg(long)]
+    pub accept: bool,
+
+    /// With --accept: write goldens although CI is set
+    #[arg(long, requires = "accept")]
+    pub force: bool,
+
+    /// Flip one byte in every block of every identical golden, in memory, and show that each flip is caught
+    #[arg(long, conflicts_with = "accept")]
+    pub prove: bool,
+
+    /// Write what each request that differs or has no golden gives to a file below DIR
+    #[arg(long, value_name = "DIR")]
+    pub write_actual: Option<PathBuf>,
+
+    /// How many files are compared at a time; as many as there are processors unless given
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Write what is printed to FILE instead, atomically
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// For people: the verdict, what differs and what to do about it
+    #[default]
+    Text,
+    /// One document, polyloop.check/1
+    Json,
+    /// For test runners: one test case a request
+    Junit,
+    /// For GitHub Actions: annotations
+    Github,
+    /// For a pull request
+    Markdown,
+}
+
+/// Print shell completions
+#[derive(Args, Debug)]
+pub struct Completions {
+    /// The shell to complete in
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// Print the man page of a command
+#[derive(Args, Debug)]
+pub struct Man {
+    /// The command; none for polyloop itself
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
+}

@@ -1,0 +1,9 @@
+//! One file a subcommand.
+
+pub mod batch;
+pub mod check;
+pub mod completions;
+pub mod diff;
+pub mod man;
+pub mod render;
+pub mod schema;

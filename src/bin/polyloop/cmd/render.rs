@@ -1,0 +1,172 @@
+//! `polyloop render`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use polyloop::diff::{self, Subject};
+use polyloop::measure::Verdict;
+use polyloop::read::{self, Format, Input, Recorded};
+use polyloop::write::{Report, View, is_live, write_yaml};
+use polyloop::{Code, Context, Error, Result, assemble};
+
+use crate::args::{Render, RenderFormat};
+use crate::exit::Exit;
+use crate::io::{Source, note, save, write_json, write_out};
+use crate::terminal::Terminal;
+
+pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
+    check_outputs(args)?;
+    let source = Source::read(&args.input)?;
+    let named = |error: Error| error.with_source(&source.name);
+    let text = source.text()?;
+    let format = source.format_of(text);
+    if format == Format::JsonLines && read::is_batch(text).map_err(named)? {
+        return Ok(super::batch::run(args, &source.name, text, terminal)?);
+    }
+    let against = args.against.as_deref().map(Source::read).transpose()?;
+    let recorded = against.as_ref().map(earlier_render).transpose()?;
+    let earlier = recorded.as_ref().map(|(source, recorded)| Subject {
+        name: &source.name,
+        context: &recorded.context,
+        request: None,
+        spelled: source.spelled(recorded),
+    });
+    match read::read(text, Some(format)).map_err(named)? {
+        Input::Request(request) => {
+            check_steps(args.steps, request.parts().trajectory.len())?;
+            let context = assemble(&request, args.steps);
+            show(args, Report::new(&source.name, &context, Some(&request)), earlier, terminal)
+        }
+        Input::Recorded(Recorded { context, .. }) => {
+            if args.steps.is_some() {
+                return Err(usage("--steps goes with a run request, not with recorded messages").into());
+            }
+            show(args, Report::new(&source.name, &context, None), earlier, terminal)
+        }
+    }
+}
+
+/// Refuses to write two outputs to one file, or one over what is read.
+fn check_outputs(args: &Render) -> Result<()> {
+    let outputs: Vec<&Path> = args.save.iter().chain(&args.output).map(PathBuf::as_path).collect();
+    match *outputs {
+        [a, b] if is_same_file(a, b) => Err(usage("--save and --output name the same file")),
+        _ if outputs.iter().any(|output| is_same_file(output, &args.input)) => {
+            Err(usage("the output would take the place of the input").with_hint("name another file"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether two paths lead to one file; devices and pipes can be written to twice.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(real_a), Ok(real_b)) => real_a == real_b && real_a.is_file(),
+        _ => a == b,
+    }
+}
+
+/// Refuses a number of steps that the trajectory does not have.
+pub fn check_steps(steps: Option<usize>, there_are: usize) -> Result<()> {
+    match steps {
+        Some(steps) if steps > there_are => Err(usage(format!("--steps {steps}: the trajectory has {there_are}"))
+            .with_hint(format!("give a number from 0 to {there_are}"))),
+        _ => Ok(()),
+    }
+}
+
+pub fn usage(message: impl Into<String>) -> Error {
+    Error::new(Code::UsageArguments, message)
+}
+
+/// What a report means for the exit code.
+pub fn verdict(report: &Report<'_>) -> Exit {
+    let budget = match report.verdict {
+        Verdict::ContextOverflow => Exit::OverBudget,
+        Verdict::Unknown => Exit::Differs,
+        Verdict::Unset | Verdict::Fits => Exit::Done,
+    };
+    match &report.previous {
+        Some((comparison, _)) if !comparison.identical => budget.max(Exit::Differs),
+        _ => budget,
+    }
+}
+
+fn show<'r>(
+    args: &Render,
+    mut report: Report<'r>,
+    earlier: Option<Subject<'r>>,
+    terminal: &Terminal,
+) -> anyhow::Result<Exit> {
+    report.previous = earlier.map(|earlier| (diff::compare(earlier, report.subject()), earlier));
+    print(args, &report, terminal)
+}
+
+fn print(args: &Render, report: &Report<'_>, terminal: &Terminal) -> anyhow::Result<Exit> {
+    if let Some(path) = &args.save {
+        save(path, |out| report.context.write_canonical(out))?;
+    }
+    let to_terminal = terminal.stdout_is_terminal && args.output.is_none();
+    write_out(args.output.as_deref(), |out| match args.format {
+        RenderFormat::Json => write_json(out, report, true),
+        RenderFormat::Yaml => write_yaml(report.context, out),
+        RenderFormat::Jsonl if to_terminal => jsonl_to_terminal(report.context, out),
+        RenderFormat::Jsonl => report.context.write_canonical(out),
+        RenderFormat::Text => {
+            let look = terminal.look(args.output.as_deref());
+            let view = View::new(report, &look);
+            if args.summary { view.write_summary(out) } else { view.write(out) }
+        }
+    })?;
+    if matches!(args.format, RenderFormat::Jsonl | RenderFormat::Yaml) {
+        say_aside(report);
+    }
+    Ok(verdict(report))
+}
+
+/// The formats that hold the messages alone leave the rest to stderr.
+fn say_aside(report: &Report<'_>) {
+    for warning in &report.warnings {
+        note(&format!("{}: warning: {} ({}, {})", report.source, warning.message, warning.path, warning.code));
+    }
+    if report.verdict == Verdict::ContextOverflow {
+        note(&format!("{}: context_overflow: {} chars over the budget", report.source, report.over_by()));
+    }
+    if let Some((comparison, earlier)) = report.previous.as_ref().filter(|(comparison, _)| !comparison.identical) {
+        let classes: Vec<&str> = comparison.classes().iter().map(|class| class.as_str()).collect();
+        note(&format!("{}: differs from {}: {}", report.source, earlier.name, classes.join(", ")));
+    }
+}
+
+/// On a terminal what it would act on is escaped; the value is the same, the bytes are not.
+fn jsonl_to_terminal(context: &Context<'_>, out: &mut impl Write) -> std::io::Result<()> {
+    let stream = context.to_canonical();
+    let stream = String::from_utf8_lossy(&stream);
+    let mut escaped = false;
+    for line in stream.lines() {
+        for character in line.chars() {
+            if is_live(character) {
+                escaped = true;
+                character.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?;
+            } else {
+                write!(out, "{character}")?;
+            }
+        }
+        writeln!(out)?;
+    }
+    if escaped {
+        note("some characters are escaped for the terminal: these are not the exact bytes (redirect for those)");
+    }
+    Ok(())
+}
+
+/// Reads an earlier render.
+fn earlier_render(earlier: &Source) -> Result<(&Source, Recorded<'_>)> {
+    let text = earlier.text()?;
+    match read::read(text, Some(earlier.format_of(text))).map_err(|error| error.with_source(&earlier.name))? {
+        Input::Recorded(recorded) => Ok((earlier, recorded)),
+        Input::Request(_) => Err(Error::new(Code::InputShape, "--against takes a render, not a run request")
+            .with_hint("compare two requests with polyloop diff")
+            .with_source(&earlier.name)),
+    }
+}

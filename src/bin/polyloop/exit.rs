@@ -1,0 +1,32 @@
+//! Every exit code there is.
+
+/// How a run ends. Over several results the later one in this order wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// Done; identical; nothing found.
+    Done,
+    /// Differs; a check found something; a verdict is unknown.
+    Differs,
+    /// A budget is passed.
+    OverBudget,
+    /// Could not do it: usage, bad input, I/O.
+    Failed,
+}
+
+impl Exit {
+    pub const TABLE: [(Exit, &str); 4] = [
+        (Exit::Done, "done; identical; nothing found"),
+        (Exit::Differs, "differs; a check found something; a verdict is unknown"),
+        (Exit::Failed, "could not do it: usage, bad input, I/O"),
+        (Exit::OverBudget, "a budget is passed (context_overflow)"),
+    ];
+
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Differs => 1,
+            Exit::Failed => 2,
+            Exit::OverBudget => 3,
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Reading inputs, writing outputs, and saying what went wrong.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use polyloop::read::{self, Format, Recorded, limits};
+use polyloop::write::{Visible, json_formatter};
+use polyloop::{Code, Error, Result};
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+use crate::exit::Exit;
+use crate::terminal::Terminal;
+
+/// An input, read whole.
+pub struct Source {
+    /// The name it is shown by.
+    pub name: String,
+    /// What the file name says of the format.
+    pub format: Option<Format>,
+    bytes: Vec<u8>,
+}
+
+impl Source {
+    /// Reads a file, or standard input for `-`.
+    pub fn read(path: &Path) -> Result<Self> {
+        let is_stdin = path == Path::new("-");
+        let name = if is_stdin { "<stdin>".to_owned() } else { name_of(path) };
+        let bytes = if is_stdin { read_bounded(io::stdin().lock(), 0) } else { read_file(path) };
+        let bytes = bytes.map_err(|error| cannot_read(&error).with_source(&name))?;
+        Ok(Source { name, format: Format::of_path(path), bytes })
+    }
+
+    /// Whether another input of the same format holds the same bytes.
+    pub fn same_bytes(&self, other: &Source) -> bool {
+        self.format == other.format && self.bytes == other.bytes
+    }
+
+    /// The text, checked to be UTF-8.
+    pub fn text(&self) -> Result<&str> {
+        read::decode(&self.bytes).map_err(|error| error.locate(&self.bytes).with_source(&self.name))
+    }
+
+    /// The text as it stands, a leading byte order mark included.
+    pub fn whole_text(&self) -> &str {
+        std::str::from_utf8(&self.bytes).unwrap_or_default()
+    }
+
+    /// The file's own text, where it is JSON Lines and not the canonical stream of the messages that were read from it.
+    pub fn spelled(&self, recorded: &Recorded<'_>) -> Option<&str> {
+        let whole = self.whole_text();
+        let has_mark = whole.starts_with('\u{feff}') && recorded.is_stream;
+        (has_mark || recorded.not_canonical_at.is_some()).then_some(whole)
+    }
+
+    /// The format, by the name or else by the content.
+    pub fn format_of(&self, text: &str) -> Format {
+        self.format.unwrap_or_else(|| Format::of_content(text))
+    }
+}
+
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+    }
+    let len = usize::try_from(metadata.len()).unwrap_or(usize::MAX).min(limits::DOCUMENT_BYTES);
+    read_bounded(file, if metadata.is_file() { len + 1 } else { 0 })
+}
+
+/// Stops one byte past the largest document, and at the first piece of an endless device that cannot be text.
+fn read_bounded(mut input: impl Read, expected: usize) -> io::Result<Vec<u8>> {
+    const PIECE: u64 = 1 << 20;
+    let mut bytes = Vec::with_capacity(expected);
+    loop {
+        let before = bytes.len();
+        input.by_ref().take(PIECE).read_to_end(&mut bytes)?;
+        let is_over = bytes.len() > limits::DOCUMENT_BYTES || bytes[before..].contains(&0);
+        if bytes.len() == before || is_over {
+            return Ok(bytes);
+        }
+    }
+}
+
+fn cannot_read(error: &io::Error) -> Error {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => "check the path; - reads standard input",
+        io::ErrorKind::IsADirectory => "name a file in it",
+        io::ErrorKind::PermissionDenied => "check who may read it",
+        _ => "nothing was written",
+    };
+    Error::new(Code::IoRead, format!("cannot be read: {}", words(error))).with_hint(hint)
+}
+
+/// The system's words without the error number.
+fn words(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
+
+/// A path as it is shown: bytes that are not UTF-8 as `\xNN`.
+pub fn name_of(path: &Path) -> String {
+    let mut name = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        name.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| name.push_str(&format!("\\x{byte:02x}")));
+    }
+    name
+}
+
+/// Where results are written to: many small pieces, gathered.
+pub type Out<'o> = io::BufWriter<Box<dyn Write + 'o>>;
+
+fn gather<'o>(sink: impl Write + 'o) -> Out<'o> {
+    io::BufWriter::with_capacity(64 * 1024, Box::new(sink))
+}
+
+/// Writes a result to standard output, or atomically to a file. A reader that has gone away is no error: the verdict
+/// stands.
+pub fn write_out(output: Option<&Path>, write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Result<()> {
+    match output {
+        Some(path) => save(path, write),
+        None => to_stdout(write),
+    }
+}
+
+/// Writes to standard output and flushes.
+pub fn to_stdout(write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Result<()> {
+    let mut out = gather(Quiet { inner: io::stdout().lock(), gone: false });
+    write(&mut out).and_then(|()| out.flush()).map_err(|error| {
+        // What is still buffered cannot be written either; dropping the buffer would try again.
+        let _ = std::mem::replace(&mut out, gather(io::sink())).into_parts();
+        cannot_write(&error).with_source(STDOUT)
+    })
+}
+
+const STDOUT: &str = "<stdout>";
+
+/// A writer whose reader may go away: the rest is dropped, so that the work goes on to its verdict.
+struct Quiet<W> {
+    inner: W,
+    gone: bool,
+}
+
+impl<W: Write> Quiet<W> {
+    fn unless_gone<T>(&mut self, otherwise: T, write: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+        if self.gone {
+            return Ok(otherwise);
+        }
+        match write(&mut self.inner) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.gone = true;
+                Ok(otherwise)
+            }
+            result => result,
+        }
+    }
+}
+
+impl<W: Write> Write for Quiet<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.unless_gone(bytes.len(), |inner| inner.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.unless_gone((), Write::flush)
+    }
+}
+
+/// Writes a file so that it holds either the old bytes or the new ones: a temporary file in the same folder, synced,
+/// then renamed. Keeps the mode. A device or a pipe is written to as it is.
+pub fn save(path: &Path, write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Result<()> {
+    let fail = |error: io::Error| cannot_write(&error).with_source(name_of(path));
+    let target = target_of(path)?;
+    match fs::metadata(&target) {
+        Ok(metadata) if metadata.is_dir() => {
+            Err(fail(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")))
+        }
+        Ok(metadata) if !metadata.is_file() => {
+            let file = File::options().write(true).open(&target).map_err(fail)?;
+            let mut out = gather(file);
+            write(&mut out).and_then(|()| out.flush()).map_err(fail)
+        }
+        existing => replace(&target, existing.ok().map(|metadata| metadata.permissions()), write).map_err(fail),
+    }
+}
+
+fn replace(
+    target: &Path,
+    permissions: Option<fs::Permissions>,
+    write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".polyloop-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let file = builder.tempfile_in(folder)?;
+    let mut out = gather(&file);
+    write(&mut out).and_then(|()| out.flush())?;
+    drop(out);
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(target).map_err(|error| error.error)?;
+    // The rename itself is durable once the folder is; where a folder cannot be synced, the file still is.
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+/// Where a path really leads: a symlink may point at a file in its own folder or below, not out of it.
+fn target_of(path: &Path) -> Result<PathBuf> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    if !is_link {
+        return Ok(path.to_owned());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (fs::canonicalize(path), fs::canonicalize(folder)) {
+        (Ok(target), Ok(folder)) if target.starts_with(&folder) => Ok(target),
+        // A link to a device leads out of every folder and harms none.
+        (Ok(target), _) if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) => Ok(target),
+        _ => Err(Error::new(Code::IoWrite, "is a symbolic link that leads out of its folder")
+            .with_hint("name the file itself")
+            .with_source(name_of(path))),
+    }
+}
+
+fn cannot_write(error: &io::Error) -> Error {
+    Error::new(Code::IoWrite, format!("cannot be written: {}", words(error)))
+        .with_hint("what was there before is unchanged")
+}
+
+/// Writes a JSON document with a final newline; what a terminal would act on is `\u`-escaped.
+pub fn write_json(out: &mut impl Write, document: &impl Serialize, pretty: bool) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, json_formatter(pretty));
+    document.serialize(&mut serializer).map_err(io::Error::from)?;
+    out.write_all(b"\n")
+}
+
+/// Prints an error to stderr, and as a document to stdout where that is asked for.
+pub fn report_error(error: &anyhow::Error, as_json: bool, terminal: &Terminal) -> Exit {
+    let owned;
+    let error = match error.downcast_ref::<Error>() {
+        Some(error) => error,
+        None => {
+            owned = Error::new(Code::IoWrite, format!("{error:#}"));
+            &owned
+        }
+    };
+    print_error(error, terminal);
+    // An output that cannot be written to cannot take the error either.
+    if as_json && error.source_name() != Some(STDOUT) {
+        let _ = to_stdout(|out| write_json(out, error, true));
+    }
+    Exit::Failed
+}
+
+/// Prints an error to stderr: place, source line with a caret, hint.
+pub fn print_error(error: &Error, terminal: &Terminal) {
+    let styles = terminal.stderr_styles();
+    let paint = |style: &polyloop::write::Style, text: &str| format!("{}{text}{}", style.on, style.off);
+    let mut text = format!("{} {}\n", paint(&styles.bad, "polyloop:"), Visible(&error.to_string()));
+    if let (Some(position), Some(excerpt)) = (error.position(), error.excerpt()) {
+        let shown = |skip: usize, take: usize| {
+            Visible(&excerpt.text.chars().skip(skip).take(take).collect::<String>()).to_string()
+        };
+        let number = format!("{:>5}", position.line);
+        let before = shown(0, excerpt.start).width();
+        let carets = "^".repeat(shown(excerpt.start, excerpt.len).width().max(1));
+        text += &format!("{} | {}\n", paint(&styles.faint, &number), shown(0, usize::MAX));
+        text += &format!("      | {}{}\n", " ".repeat(before), paint(&styles.bad, &carets));
+    }
+    if let Some(hint) = error.hint() {
+        text += &format!("{} {}\n", paint(&styles.good, "hint:"), Visible(hint));
+    }
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Prints a note to stderr.
+pub fn note(words: &str) {
+    let _ = writeln!(io::stderr(), "polyloop: {}", Visible(words));
+}
+
+/// Prints what clap has to say: help and version to stdout, misuse to stderr.
+pub fn report_usage(error: &clap::Error, terminal: &Terminal) -> Exit {
+    if !error.use_stderr() {
+        let text = error.render();
+        let text = if terminal.stdout_colour { text.ansi().to_string() } else { text.to_string() };
+        return match to_stdout(|out| out.write_all(text.as_bytes())) {
+            Ok(()) => Exit::Done,
+            Err(error) => report_error(&error.into(), false, terminal),
+        };
+    }
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let lines = text.lines().filter(|line| !line.starts_with("For more information"));
+    let lines: Vec<String> = lines.map(|line| Visible(line).to_string()).collect();
+    let _ = writeln!(io::stderr(), "polyloop: {}\nhint: see --help", lines.join("\n").trim_end());
+    if asks_for_json(&std::env::args_os().collect::<Vec<_>>()) {
+        let what: Vec<&str> =
+            lines.iter().map(|line| line.trim()).take_while(|line| !line.starts_with("Usage:")).collect();
+        let error = Error::new(Code::UsageArguments, what.join(" ").trim()).with_hint("see polyloop --help");
+        let _ = to_stdout(|out| write_json(out, &error, true));
+    }
+    Exit::Failed
+}
+
+/// Whether words that could not be parsed ask for JSON all the same.
+fn asks_for_json(words: &[std::ffi::OsString]) -> bool {
+    let joined = ["--format=json", "-fjson", "-f=json"];
+    words.iter().any(|word| joined.iter().any(|asking| word == asking))
+        || words.windows(2).any(|pair| (pair[0] == "--format" || pair[0] == "-f") && pair[1] == "json")
+}

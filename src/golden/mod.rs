@@ -1,0 +1,291 @@
+//! Requests and the renders kept beside them: a proof, byte for byte, that cannot be green by accident.
+//!
+//! [`find`] pairs every request under some paths with its golden, [`check`] compares each pair, several at a time, and
+//! [`Report`] is what that came to, in the order of the paths. What differs or has no golden is handed to the caller
+//! together with its context; nothing here writes a file.
+
+mod compare;
+mod file;
+mod find;
+mod pair;
+mod prove;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+pub use compare::{Around, Difference, Form, Golden, compare, is_identical};
+pub use file::name_of;
+pub use find::{Found, Pair, find};
+pub use prove::{Place, Proof, prove};
+
+use crate::context::Context;
+use crate::diff::{Class, FirstDifference};
+use crate::error::{Code, Error, Result};
+use crate::request::Warning;
+use find::Thing;
+
+/// What a check came to.
+#[derive(Debug)]
+pub struct Report {
+    /// One for every request, for every golden without one, and for every path under which there is no request; in the
+    /// order of the paths.
+    pub outcomes: Vec<Outcome>,
+    /// YAML and JSON files that are no requests: neither a key of one nor a golden beside them.
+    pub skipped: usize,
+    /// What is allowed and proves less than it seems to.
+    pub warnings: Vec<Warning>,
+}
+
+/// What became of a request, or of a golden without one.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// What was found.
+    pub status: Status,
+    /// The request; `None` for a golden without one, and for a path without requests.
+    pub request: Option<PathBuf>,
+    /// The golden, if there is one.
+    pub golden: Option<PathBuf>,
+    /// The digest of the request's canonical stream, where it could be made.
+    pub digest: Option<String>,
+    /// The digest of the golden's: of a `.jsonl` file that of its very bytes.
+    pub golden_digest: Option<String>,
+    /// Length of the request's canonical stream.
+    pub bytes: Option<u64>,
+    /// Where golden and request part; the golden is side a.
+    pub first_difference: Option<FirstDifference>,
+    /// Of what kind the differences are.
+    pub classes: Vec<Class>,
+    /// The byte of the golden file, counted from 0, at which it stops being the canonical stream of its own messages,
+    /// where these are equal to the request's.
+    pub golden_byte: Option<u64>,
+    /// The text round the first difference: content, to be shown only where that is asked for.
+    pub around: Option<Around>,
+    /// Why it could not be checked.
+    pub error: Option<Error>,
+    /// What was written for it.
+    pub written: Written,
+    /// What flipping bytes of the golden showed, where that was asked for.
+    pub proof: Option<Proof>,
+}
+
+/// What can become of a request, or of a golden.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// The golden holds the very bytes.
+    Identical,
+    /// It holds others.
+    Different,
+    /// There is no golden.
+    Missing,
+    /// There is a golden and no request.
+    Orphaned,
+    /// It could not be checked.
+    #[default]
+    Error,
+}
+
+/// The files that were written for a request.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// Its golden, which holds the actual render now.
+    pub golden: Option<PathBuf>,
+    /// A copy of the actual render.
+    pub actual: Option<PathBuf>,
+}
+
+/// What is handed out of a check for every request that differs from its golden, or has none.
+#[derive(Debug)]
+pub struct Actual<'c> {
+    /// The request and its golden.
+    pub pair: &'c Pair,
+    /// What the request assembles to.
+    pub context: &'c Context<'c>,
+}
+
+/// How a check is made.
+pub struct Options<'o> {
+    /// How many pairs are compared at a time.
+    pub threads: NonZeroUsize,
+    /// Whether identical goldens are proven to be compared, by flipping bytes of them.
+    pub prove: bool,
+    /// Is given what differs or has no golden, on any of the threads, and says what it wrote.
+    pub take: &'o (dyn Fn(&Actual<'_>) -> Result<Written> + Sync),
+    /// Is called after each pair, on any of the threads.
+    pub step: &'o (dyn Fn() + Sync),
+}
+
+impl Status {
+    /// The word for it, as in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Identical => "identical",
+            Status::Different => "different",
+            Status::Missing => "missing",
+            Status::Orphaned => "orphaned",
+            Status::Error => "error",
+        }
+    }
+}
+
+impl Outcome {
+    /// Whether nothing is left to be done about it: identical, or its golden was written.
+    pub fn is_settled(&self) -> bool {
+        let is_proven = self.proof.as_ref().is_none_or(|proof| proof.uncaught.is_empty());
+        match self.status {
+            Status::Identical => is_proven,
+            Status::Different | Status::Missing => self.written.golden.is_some(),
+            Status::Orphaned | Status::Error => false,
+        }
+    }
+}
+
+impl Report {
+    /// How many requests were found.
+    pub fn checked(&self) -> usize {
+        self.outcomes.iter().filter(|outcome| outcome.request.is_some()).count()
+    }
+
+    /// How many have this status.
+    pub fn count(&self, status: Status) -> usize {
+        self.outcomes.iter().filter(|outcome| outcome.status == status).count()
+    }
+
+    /// How many goldens were written.
+    pub fn accepted(&self) -> usize {
+        self.outcomes.iter().filter(|outcome| outcome.written.golden.is_some()).count()
+    }
+
+    /// Bytes of all streams that were compared with a golden.
+    pub fn compared_bytes(&self) -> u64 {
+        let is_compared = |outcome: &&Outcome| matches!(outcome.status, Status::Identical | Status::Different);
+        self.outcomes.iter().filter(is_compared).filter_map(|outcome| outcome.bytes).sum()
+    }
+
+    /// A path that holds no request proves nothing.
+    fn add_empty(&mut self, under: &[Under<'_>]) {
+        for empty in under.iter().filter(|under| !under.has_request) {
+            let hint = match empty.skipped {
+                0 => "a request is NAME.yaml, NAME.yml or NAME.json, its golden NAME.render.jsonl beside it",
+                _ => "YAML and JSON files without a key of a request, such as prefix or goal, are skipped",
+            };
+            let error = Error::new(Code::InputShape, "there is no request here").with_hint(hint);
+            let error = error.with_source(file::name_of(empty.path));
+            self.outcomes.push(Outcome { error: Some(error), ..Outcome::default() });
+        }
+    }
+
+    /// How many goldens were put to the proof, and what it showed; `None` where it was not asked for.
+    pub fn proof(&self) -> Option<(usize, Proof)> {
+        let mut proofs = self.outcomes.iter().filter_map(|outcome| outcome.proof.as_ref()).peekable();
+        proofs.peek()?;
+        let mut all = Proof::default();
+        let mut goldens = 0;
+        for proof in proofs {
+            goldens += 1;
+            all.flips += proof.flips;
+            all.uncaught.extend(proof.uncaught.iter().cloned());
+        }
+        Some((goldens, all))
+    }
+}
+
+/// What was found under one of the paths.
+struct Under<'p> {
+    path: &'p Path,
+    skipped: usize,
+    has_request: bool,
+}
+
+/// Checks what was found. The report is the same whatever the number of threads.
+pub fn check(found: Found, options: &Options<'_>) -> Report {
+    let outcomes = each(&found, options);
+    let mut report = Report { outcomes: Vec::new(), skipped: 0, warnings: found.warnings };
+    let mut under: Vec<Under> = found.paths.iter().map(|path| Under { path, skipped: 0, has_request: false }).collect();
+    let mut last = 0;
+    for (entry, outcome) in found.entries.into_iter().zip(outcomes) {
+        // A path's own fault stands behind what was found under it.
+        let path = entry.under.first().copied().unwrap_or(last);
+        report.add_empty(&under[last..path]);
+        last = path;
+        let is_orphan = matches!(entry.thing, Thing::Orphan(_));
+        let outcome = match entry.thing {
+            Thing::Request(_) => outcome,
+            Thing::Orphan(path) => Some(Outcome { status: Status::Orphaned, golden: Some(path), ..Outcome::default() }),
+            Thing::Fault(error) => Some(Outcome { error: Some(error), ..Outcome::default() }),
+            Thing::NoRequest => None,
+        };
+        for &path in &entry.under {
+            under[path].skipped += usize::from(outcome.is_none());
+            under[path].has_request |= outcome.is_some() && !is_orphan;
+        }
+        match outcome {
+            Some(outcome) => report.outcomes.push(outcome),
+            None => report.skipped += 1,
+        }
+    }
+    report.add_empty(&under[last..]);
+    report.warnings.extend(warnings(&report.outcomes));
+    report
+}
+
+/// The outcomes of all entries, in their order; `None` for files that are no requests.
+fn each(found: &Found, options: &Options<'_>) -> Vec<Option<Outcome>> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(found.entries.len()));
+    let work = || {
+        while let Some((index, entry)) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            found.entries.get(index).map(|entry| (index, entry))
+        } {
+            let outcome = match &entry.thing {
+                Thing::Request(pair) => pair::check(pair, options),
+                _ => None,
+            };
+            done.lock().unwrap_or_else(|broken| broken.into_inner()).push((index, outcome));
+            (options.step)();
+        }
+    };
+    thread::scope(|scope| {
+        // Documents may be nested a hundred levels deep; a thread has less room than the main one.
+        const STACK_BYTES: usize = 8 << 20;
+        for _ in 1..options.threads.get().min(found.entries.len()) {
+            // Where no further thread is to be had, those there are do the work.
+            if thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(|broken| broken.into_inner());
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+/// Goldens that are equal though their names are not, and goldens that hold nothing.
+fn warnings(outcomes: &[Outcome]) -> Vec<Warning> {
+    let mut first_with: std::collections::HashMap<&str, &PathBuf> = std::collections::HashMap::new();
+    let mut warnings = Vec::new();
+    for outcome in outcomes {
+        let (Some(golden), Some(digest)) = (&outcome.golden, &outcome.golden_digest) else { continue };
+        let warning = |code, message| Warning { code, path: file::name_of(golden), message };
+        if *digest == Context::default().digest() {
+            if outcome.status == Status::Identical {
+                let message = "the golden holds nothing, and the request gives no message: this proves little";
+                warnings.push(warning("golden.empty", message.to_owned()));
+            }
+            continue;
+        }
+        match first_with.get(digest.as_str()) {
+            Some(first) => warnings.push(warning(
+                "golden.repeated",
+                format!("the golden holds the same bytes as {}: is one a copy?", file::name_of(first)),
+            )),
+            None => drop(first_with.insert(digest, golden)),
+        }
+    }
+    warnings
+}

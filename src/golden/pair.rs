@@ -1,0 +1,145 @@
+//! One request and its golden, from their files.
+
+use std::io;
+use std::path::Path;
+
+use super::compare::{Form, Golden, compare};
+use super::file::{self, name_of};
+use super::find::Pair;
+use super::prove::prove;
+use super::{Actual, Options, Outcome, Status};
+use crate::assemble;
+use crate::context::{Canonical, Context};
+use crate::diff::Subject;
+use crate::error::{Code, Error, Result};
+use crate::read::{self, Format};
+
+/// What became of a request; `None` for a file that is none.
+pub(super) fn check(pair: &Pair, options: &Options<'_>) -> Option<Outcome> {
+    let (request, golden) = (Some(pair.request.clone()), pair.goldens.first().cloned());
+    let mut outcome = Outcome { request, golden, ..Outcome::default() };
+    match examine(pair, options, &mut outcome) {
+        Ok(true) => {}
+        Ok(false) => return None,
+        Err(error) => (outcome.status, outcome.error) = (Status::Error, Some(error)),
+    }
+    Some(outcome)
+}
+
+/// False for a file that is no request.
+fn examine(pair: &Pair, options: &Options<'_>, outcome: &mut Outcome) -> Result<bool> {
+    let name = name_of(&pair.request);
+    let named = |error: Error| error.with_source(&name);
+    file::stays_inside(&pair.request, &pair.root)?;
+    let bytes = file::read(&pair.request)?;
+    let text = decode(&bytes).map_err(named)?;
+    let format = Format::of_path(&pair.request);
+    if pair.goldens.is_empty() && !read::looks_like_request(text, format).map_err(named)? {
+        return Ok(false);
+    }
+    refuse_ambiguous(pair)?;
+    let golden = pair.goldens.first().map(|path| vetted(path, pair)).transpose()?;
+
+    let request = read::request(text, format).map_err(named)?;
+    let context = assemble(&request, None);
+    let (digest, bytes) = measured(&context);
+    (outcome.digest, outcome.bytes) = (Some(digest), Some(bytes));
+    match &golden {
+        None => outcome.status = Status::Missing,
+        Some(golden) => {
+            let subject = Subject { name: &name, context: &context, request: Some(&request), spelled: None };
+            set_against(subject, golden.as_golden(), options.prove, outcome)?;
+        }
+    }
+    // The golden is not needed to write another one.
+    drop(golden);
+    if matches!(outcome.status, Status::Different | Status::Missing) {
+        outcome.written = (options.take)(&Actual { pair, context: &context })?;
+    }
+    Ok(true)
+}
+
+fn set_against(subject: Subject<'_>, golden: Golden<'_>, prove_it: bool, outcome: &mut Outcome) -> Result<()> {
+    match compare(subject, golden)? {
+        None => {
+            outcome.status = Status::Identical;
+            outcome.golden_digest = outcome.digest.clone();
+            if prove_it {
+                outcome.proof = Some(prove(subject.context, golden));
+            }
+        }
+        Some(difference) => {
+            outcome.status = Status::Different;
+            outcome.golden_digest = Some(difference.golden_digest);
+            outcome.first_difference = difference.first;
+            outcome.classes = difference.classes;
+            outcome.golden_byte = difference.golden_byte;
+            outcome.around = difference.around;
+        }
+    }
+    Ok(())
+}
+
+/// A golden's file.
+struct Recorded {
+    name: String,
+    form: Form,
+    bytes: Vec<u8>,
+}
+
+impl Recorded {
+    fn as_golden(&self) -> Golden<'_> {
+        Golden { name: &self.name, form: self.form, bytes: &self.bytes }
+    }
+}
+
+/// Reads a golden that can prove anything about its request.
+fn vetted(path: &Path, pair: &Pair) -> Result<Recorded> {
+    file::stays_inside(path, &pair.root)?;
+    if file::is_same(path, &pair.request) {
+        return Err(Error::new(
+            Code::InputShape,
+            "the golden is the request itself, by a link: equal to itself it proves nothing",
+        )
+        .with_hint("remove the link; polyloop check --accept then writes a golden")
+        .with_source(name_of(path)));
+    }
+    let form = Form::of_path(path).unwrap_or(Form::Stream);
+    Ok(Recorded { name: name_of(path), form, bytes: file::read(path)? })
+}
+
+/// Two requests for one golden, or two goldens for one request: neither says which is meant.
+fn refuse_ambiguous(pair: &Pair) -> Result<()> {
+    let names = |paths: &[&Path]| paths.iter().map(|path| name_of(path)).collect::<Vec<_>>().join(", ");
+    let refused = |message: String, hint: &str| {
+        Err(Error::new(Code::InputShape, message).with_hint(hint).with_source(name_of(&pair.request)))
+    };
+    let rivals: Vec<&Path> =
+        pair.rivals.iter().map(|path| &**path).filter(|path| !pair.goldens.is_empty() || is_request(path)).collect();
+    if !rivals.is_empty() {
+        let message = format!("shares its golden {} with {}", name_of(&pair.golden()), names(&rivals));
+        return refused(message, "give each request a name of its own, without the ending");
+    }
+    if pair.goldens.len() > 1 {
+        let goldens: Vec<&Path> = pair.goldens.iter().map(|path| &**path).collect();
+        return refused(format!("has more than one golden: {}", names(&goldens)), "keep one of them");
+    }
+    Ok(())
+}
+
+/// What is wrong with a rival is said where it is checked itself.
+fn is_request(path: &Path) -> bool {
+    let Ok(bytes) = file::read(path) else { return false };
+    decode(&bytes).and_then(|text| read::looks_like_request(text, Format::of_path(path))).unwrap_or(false)
+}
+
+fn decode(bytes: &[u8]) -> Result<&str> {
+    read::decode(bytes).map_err(|error| error.locate(bytes))
+}
+
+/// Digest and length of the canonical stream.
+fn measured(context: &Context<'_>) -> (String, u64) {
+    let mut canonical = Canonical::new(io::sink());
+    context.write_canonical(&mut canonical).expect("a sink takes every write");
+    canonical.finish().expect("a sink takes every flush")
+}

@@ -1,0 +1,18 @@
+//! Context to bytes and views, one file each; escaping for terminals in one place.
+
+mod check;
+mod diff;
+mod escape;
+mod look;
+mod report;
+mod text;
+mod words;
+mod yaml;
+
+pub use check::{CheckReport, public_line};
+pub use diff::{DiffOptions, DiffReport};
+pub use escape::{Visible, is_live, json_formatter};
+pub use look::{Look, Style, Styles};
+pub use report::{Report, Slot, Tally};
+pub use text::View;
+pub use yaml::write_yaml;

@@ -1,0 +1,117 @@
+//! The view for people: every message with its origin and size, then tables of sizes, then the verdicts.
+
+mod messages;
+mod tables;
+
+use std::io::{self, Write};
+
+use super::diff::DiffOptions;
+use super::escape::Visible;
+use super::look::Look;
+use super::report::{Report, Slot};
+use super::words::{amount, count, thousands};
+use crate::measure::Verdict;
+
+/// The view of a report.
+#[derive(Debug)]
+pub struct View<'v, 'r> {
+    report: &'v Report<'r>,
+    look: &'v Look,
+    columns: usize,
+}
+
+impl<'v, 'r> View<'v, 'r> {
+    /// A view of `report` as `look` says.
+    pub fn new(report: &'v Report<'r>, look: &'v Look) -> Self {
+        View { report, look, columns: look.columns.unwrap_or(80).clamp(40, 160) }
+    }
+
+    /// Everything: the messages, then the summary.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write<W: Write>(&self, out: &mut W) -> io::Result<()> {
+        for (index, message) in self.report.context.messages.iter().enumerate() {
+            self.message(index, message, out)?;
+        }
+        if !self.report.context.messages.is_empty() {
+            writeln!(out)?;
+        }
+        self.write_summary(out)
+    }
+
+    /// The tables and verdicts alone.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_summary<W: Write>(&self, out: &mut W) -> io::Result<()> {
+        self.block_table(out)?;
+        self.segment_table(out)?;
+        writeln!(out)?;
+        self.verdicts(out)
+    }
+
+    fn budget(&self) -> String {
+        let styles = &self.look.styles;
+        let Some(limit) = self.report.max_prompt_chars else { return "unset".to_owned() };
+        let verdict = self.report.verdict.as_str();
+        let used = format!("{} of {} chars", amount(self.report.total.size), thousands(limit));
+        match self.report.verdict {
+            Verdict::ContextOverflow => {
+                styles.bad.paint(format!("{verdict}, {} over: {used}", thousands(self.report.over_by())))
+            }
+            Verdict::Unknown => styles.warning.paint(format!("{verdict}: {used}; some blocks have no known size")),
+            _ => styles.good.paint(format!("{verdict}: {used}")),
+        }
+    }
+
+    fn verdicts<W: Write>(&self, out: &mut W) -> io::Result<()> {
+        let styles = &self.look.styles;
+        writeln!(out, " budget  {}", self.budget())?;
+        if self.report.verdict == Verdict::ContextOverflow {
+            let largest = self.report.largest(3);
+            let named = largest.iter().map(|(index, size)| {
+                let origin = self.report.context.messages[*index].origin.to_string();
+                format!("#{index} {} {}", Visible(&origin), thousands(size.chars))
+            });
+            writeln!(out, " largest {}", named.collect::<Vec<_>>().join("; "))?;
+        }
+        if let Some(slot) = &self.report.slot {
+            writeln!(out, " slot    {}", slot_in_words(slot))?;
+        }
+        writeln!(out, " digest  {}", self.report.digest())?;
+        if let Some(run) = self.report.run {
+            let fields =
+                [("request", &run.request_id), ("run", &run.run_id), ("step", &run.step_id), ("model", &run.model)];
+            let known = fields.iter().filter_map(|(name, id)| Some(format!("{name} {}", Visible(id.as_deref()?))));
+            let known: Vec<_> = known.collect();
+            if !known.is_empty() {
+                writeln!(out, " run     {}", known.join(", "))?;
+            }
+        }
+        for warning in &self.report.warnings {
+            let words = format!("{} ({}, {})", warning.message, warning.path, warning.code);
+            writeln!(out, " {} {}", styles.warning.paint("warning"), Visible(&words))?;
+        }
+        match self.report.diff() {
+            Some(diff) => {
+                writeln!(out, "\n {} {}", styles.strong.paint("against"), Visible(diff.a.name))?;
+                diff.write_text(self.look, DiffOptions::default(), out)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn slot_in_words(slot: &Slot) -> String {
+    if slot.equal_to_no_slot {
+        return "empty, equal to no slot: it adds no byte".to_owned();
+    }
+    let entries = match slot.entries {
+        1 => "1 entry".to_owned(),
+        n => format!("{} entries", thousands(n as u64)),
+    };
+    let give = if slot.entries == 1 { "gives" } else { "give" };
+    let channels = count(slot.channels as u64, "channel");
+    format!("{entries} in {channels} {give} {}, not equal to no slot", count(slot.messages as u64, "message"))
+}

@@ -1,0 +1,80 @@
+//! Numbers, sizes and names as people read them, in columns.
+
+use std::borrow::Cow;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::measure::Size;
+
+/// A number and what it counts, in the plural where that is due.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+/// A size in characters, with its unit.
+pub(crate) fn chars(size: Size) -> String {
+    let unit = if size.chars == 1 && size.unmeasured == 0 { "char" } else { "chars" };
+    format!("{} {unit}", amount(size))
+}
+
+/// A size in characters; of what is known in part, that part as a lower bound.
+pub(crate) fn amount(size: Size) -> String {
+    match (size.known_chars(), size.chars) {
+        (Some(chars), _) => thousands(chars),
+        (None, 0) => "unknown".to_owned(),
+        (None, chars) => format!("≥ {}", thousands(chars)),
+    }
+}
+
+/// A number with its thousands separated.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Pads with spaces to a number of columns, wide characters counting as two.
+pub(crate) fn pad(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
+}
+
+/// Text cut to a number of columns, its end kept: that is where indices are.
+pub(crate) fn shortened(text: &str, columns: usize) -> Cow<'_, str> {
+    if text.width() <= columns {
+        return Cow::Borrowed(text);
+    }
+    let mut used = 1;
+    let mut from = text.len();
+    for (at, character) in text.char_indices().rev() {
+        used += character.width().unwrap_or(0);
+        if used > columns {
+            break;
+        }
+        from = at;
+    }
+    Cow::Owned(format!("…{}", &text[from..]))
+}
+
+/// The byte after the last character that fits; escape sequences (`ESC … m`, the only ones painted) take no room.
+pub(crate) fn break_at(text: &str, columns: usize) -> usize {
+    let mut used = 0;
+    let mut in_sequence = false;
+    for (at, character) in text.char_indices() {
+        if in_sequence || character == '\x1b' {
+            in_sequence = character != 'm';
+            continue;
+        }
+        let width = character.width().unwrap_or(0);
+        if used + width > columns && used > 0 {
+            return at;
+        }
+        used += width;
+    }
+    text.len()
+}
