@@ -187,11 +187,16 @@ impl Error {
         let known: Vec<&str> = known.into_iter().collect();
         // What is far longer than any of them is near to none.
         let folded = if unknown.len() > 64 { String::new() } else { unknown.trim().to_lowercase() };
+        if let Some(name) =
+            known.iter().find(|name| SYNONYMS.iter().any(|(said, meant)| *said == folded && meant == *name))
+        {
+            return self.with_hint(format!("did you mean {name}?"));
+        }
         let near = |name: &&&str| strsim::damerau_levenshtein(&folded, name) <= 1 + name.chars().count() / 4;
         let distance = |name: &&&str| strsim::damerau_levenshtein(&folded, name);
         match known.iter().filter(near).min_by_key(distance) {
             Some(name) => self.with_hint(format!("did you mean {name}?")),
-            None if known.is_empty() => self.with_hint("none is known here"),
+            None if known.is_empty() => self.with_hint("none is declared: add it there"),
             None => self.with_hint(format!("known here: {}", known.join(", "))),
         }
     }
@@ -326,6 +331,26 @@ impl Serialize for Error {
         .serialize(serializer)
     }
 }
+
+/// What others call what is called otherwise here.
+const SYNONYMS: [(&str, &str); 16] = [
+    ("system", "prefix"),
+    ("messages", "goal"),
+    ("task", "goal"),
+    ("user", "goal"),
+    ("steps", "trajectory"),
+    ("history", "trajectory"),
+    ("skills", "injections"),
+    ("template", "observation_template"),
+    ("output", "observation"),
+    ("result", "observation"),
+    ("response", "raw_output"),
+    ("action", "raw_output"),
+    ("text", "content"),
+    ("id", "entry_id"),
+    ("name", "entry_id"),
+    ("human", "user"),
+];
 
 /// Names come from the input and may be of any length: what is shown of them is not.
 fn bounded(mut text: String) -> String {

@@ -268,11 +268,12 @@ fn each(found: &Found, options: &Options<'_>) -> Vec<Option<Outcome>> {
 /// Goldens that are equal though their names are not, and goldens that hold nothing.
 fn warnings(outcomes: &[Outcome]) -> Vec<Warning> {
     let mut first_with: std::collections::HashMap<&str, &PathBuf> = std::collections::HashMap::new();
+    let of_nothing = Context::default().digest();
     let mut warnings = Vec::new();
     for outcome in outcomes {
         let (Some(golden), Some(digest)) = (&outcome.golden, &outcome.golden_digest) else { continue };
         let warning = |code, message| Warning { code, path: file::name_of(golden), message };
-        if *digest == Context::default().digest() {
+        if *digest == of_nothing {
             if outcome.status == Status::Identical {
                 let message = "the golden holds nothing, and the request gives no message: this proves little";
                 warnings.push(warning("golden.empty", message.to_owned()));

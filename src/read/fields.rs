@@ -46,7 +46,41 @@ impl Path<'_> {
             (Value::Map(entries), "a string") if is_bare_field(entries) => {
                 error.with_hint(format!("quote it: \"{{{}}}\"; without quotes braces are a map", entries[0].key))
             }
-            _ => error,
+            _ => match self.example() {
+                Some(example) => error.with_hint(format!("write {example}")),
+                None => error,
+            },
+        }
+    }
+
+    /// What stands at this place, written out.
+    fn example(&self) -> Option<&'static str> {
+        match self {
+            Path::Key(Path::Root, key) => Some(match *key {
+                "prefix" | "goal" => "a list of messages: [{role: user, content: \"...\"}]",
+                "injections" => "channels of entries: {skills: [{entry_id: name, content: \"...\"}]}",
+                "trajectory" => "a list of steps: [{raw_output: \"...\", observation: \"...\"}]",
+                "synthetic_observations" => "texts by name: {action_rejected: \"...\"}",
+                "observation_fields" => "a list of names: [open_file]",
+                "budget" => "{max_prompt_chars: 200000}",
+                "tools" => "a list of tool schemas",
+                _ => return None,
+            }),
+            Path::Key(Path::Key(Path::Root, "injections"), _) => {
+                Some("a list of entries: [{entry_id: name, content: \"...\"}]")
+            }
+            Path::Index(Path::Key(Path::Key(Path::Root, "injections"), _), _) => {
+                Some("an entry: {entry_id: name, content: \"...\"}")
+            }
+            Path::Index(Path::Key(Path::Root, "prefix" | "goal"), _) => {
+                Some("a message: {role: user, content: \"...\"}")
+            }
+            Path::Index(Path::Key(Path::Root, "trajectory"), _) => {
+                Some("a step: {raw_output: \"...\", observation: \"...\"}")
+            }
+            Path::Key(Path::Index(..), "fields") => Some("values by name: {open_file: \"...\"}"),
+            Path::Key(_, "source") => Some("a map: {type: base64, media_type: image/png, data: \"...\"}"),
+            _ => None,
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use super::diff::DiffReport;
-use crate::context::{Block, Content, Context, Message, Segment, ToolInput};
+use crate::context::{Block, Content, Context, Message, Origin, Segment, ToolInput};
 use crate::diff::{Comparison, Subject};
 use crate::measure::{self, Size, Verdict};
 use crate::request::{Run, RunRequest, Warning};
@@ -35,6 +35,8 @@ pub struct Report<'r> {
     pub verdict: Verdict,
     /// What lies between prefix and goal, where the input was a request.
     pub slot: Option<Slot>,
+    /// How many of how many completed steps were assembled, where the input was a request.
+    pub steps: Option<(usize, usize)>,
     /// What is allowed and probably not meant.
     pub warnings: Vec<Warning>,
     /// The comparison with an earlier render, and that render.
@@ -98,6 +100,7 @@ impl<'r> Report<'r> {
                 let channels = parts.injections.len();
                 Slot { channels, entries, messages: in_slot, empty: entries == 0, equal_to_no_slot: in_slot == 0 }
             }),
+            steps: parts.map(|parts| (assembled_steps(context), parts.trajectory.len())),
             warnings: warnings(context, request),
             previous: None,
         }
@@ -139,6 +142,11 @@ impl Tally {
         self.blocks += message.blocks.len();
         self.size += measure::message(message);
     }
+}
+
+/// Every step begins with what the model said.
+fn assembled_steps(context: &Context<'_>) -> usize {
+    context.messages.iter().filter(|message| matches!(message.origin, Origin::RawOutput(_))).count()
 }
 
 fn warnings(context: &Context<'_>, request: Option<&RunRequest<'_>>) -> Vec<Warning> {

@@ -11,7 +11,7 @@ pub fn json(document: &Json, choices: &mut Choices) -> String {
 }
 
 fn write_json(value: &Json, choices: &mut Choices, out: &mut String) {
-    let gap = |choices: &mut Choices| choices.of(&["", "", "", " ", "\n", "\t", "\r\n"]).to_owned();
+    let gap = |choices: &mut Choices| choices.of(&["", "", "", " ", "\n", "\t", "\r\n", "\r"]).to_owned();
     *out += &gap(choices);
     match value {
         Json::Null | Json::Bool(_) | Json::Number(_) => *out += &value.compact(),

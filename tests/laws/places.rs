@@ -99,3 +99,16 @@ proptest! {
         check(&document, seed, (Code::TemplateUnknownField, "observation_template"), |text| find(text, MARK))?;
     }
 }
+
+/// A quote that is content is no quote round it.
+#[test]
+fn a_fault_in_a_template_that_begins_with_a_quote() {
+    for (line, column) in [("\"a\": {zqzqzq}", 8), ("'{zqzqzq}'", 4), ("\"{zqzqzq}\"", 4), ("\\{zqzqzq}", 4)] {
+        for header in ["|", ">", "|-", "|+"] {
+            let text = format!("observation_template: {header}\n  {line}\n");
+            let error = read::request(&text, Some(Format::Yaml)).expect_err("the template is faulty");
+            let position = error.position().expect("the error has a position");
+            assert_eq!((position.line, position.column), (2, column), "{text}");
+        }
+    }
+}

@@ -175,7 +175,7 @@ pub struct Check {
     #[arg(long)]
     pub accept: bool,
 
-    /// With --accept: write goldens although CI is set
+    /// With --accept: write goldens although CI is set, and over recordings by other code
     #[arg(long, requires = "accept")]
     pub force: bool,
 

@@ -7,7 +7,7 @@ pub enum Exit {
     Done,
     /// Differs; a check found something; a verdict is unknown.
     Differs,
-    /// A budget is passed.
+    /// A budget is exceeded.
     OverBudget,
     /// Could not do it: usage, bad input, I/O.
     Failed,
@@ -18,7 +18,7 @@ impl Exit {
         (Exit::Done, "done; identical; nothing found"),
         (Exit::Differs, "differs; a check found something; a verdict is unknown"),
         (Exit::Failed, "could not do it: usage, bad input, I/O"),
-        (Exit::OverBudget, "a budget is passed (context_overflow)"),
+        (Exit::OverBudget, "a budget is exceeded (context_overflow)"),
     ];
 
     pub fn code(self) -> u8 {

@@ -76,6 +76,9 @@ impl<'v, 'r> View<'v, 'r> {
             });
             writeln!(out, " largest {}", named.collect::<Vec<_>>().join("; "))?;
         }
+        if let Some((assembled, all)) = self.report.steps.filter(|(assembled, all)| assembled < all) {
+            writeln!(out, " steps   the first {} of {}", thousands(assembled as u64), thousands(all as u64))?;
+        }
         if let Some(slot) = &self.report.slot {
             writeln!(out, " slot    {}", slot_in_words(slot))?;
         }
