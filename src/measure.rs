@@ -29,8 +29,9 @@ impl Size {
 
 impl AddAssign for Size {
     fn add_assign(&mut self, other: Size) {
-        self.chars += other.chars;
-        self.bytes += other.bytes;
+        // An image may declare any size; a sum too large to hold is still larger than every budget but one.
+        self.chars = self.chars.saturating_add(other.chars);
+        self.bytes = self.bytes.saturating_add(other.bytes);
         self.unmeasured += other.unmeasured;
     }
 }
@@ -54,7 +55,7 @@ pub fn block(content: &Content<'_>) -> Size {
                 ToolInput::Json(value) => json(value),
                 ToolInput::Text(text) => known(text.chars(), text.bytes()),
             };
-            known(name.chars() + input.chars, name.bytes() + input.bytes)
+            known(name.chars().saturating_add(input.chars), name.bytes().saturating_add(input.bytes))
         }
         Content::ToolResult { content, .. } => content.iter().map(block).sum(),
         Content::Image { chars: Some(chars), .. } => known(*chars, 0),

@@ -4,6 +4,7 @@
 mod common;
 
 use std::fmt::Write;
+use std::path::Path;
 use std::process::Command;
 
 use common::{BINARY, Ran, run};
@@ -19,11 +20,16 @@ fn render(name: &str, content: impl AsRef<[u8]>, format: &str) -> Ran {
     let scratch = tempfile::tempdir().expect("a folder can be made");
     let file = scratch.path().join(name);
     std::fs::write(&file, content).expect("a file can be written");
+    render_path(&file, format)
+}
+
+fn render_path(file: &Path, format: &str) -> Ran {
+    let name = file.display();
     let mut command = Command::new("sh");
     // The output is not wanted, only that it comes to an end.
     let limits = format!("ulimit -v {MEMORY_KIB}; ulimit -t {SECONDS}");
     let script = format!("{limits}; exec \"$0\" render \"$1\" --format {format} >/dev/null");
-    command.args(["-c", &script, BINARY]).arg(&file).env_remove("RUST_BACKTRACE");
+    command.args(["-c", &script, BINARY]).arg(file).env_remove("RUST_BACKTRACE");
     let ran = run(&mut command, b"");
     assert!(matches!(ran.code, Some(0..=3)), "{name}: exit {:?}, {:.300}", ran.code, ran.stderr);
     assert!(ran.stderr.len() < 20_000, "{name}: {} bytes of words: {:.300}", ran.stderr.len(), ran.stderr);
@@ -48,6 +54,16 @@ fn accept(name: &str, content: impl AsRef<[u8]>, format: &str) {
 
 fn repeat(text: &str, count: usize) -> String {
     text.repeat(count)
+}
+
+#[test]
+fn endless_devices() {
+    for device in ["/dev/zero", "/dev/urandom"] {
+        let scratch = tempfile::tempdir().expect("a folder can be made");
+        let link = scratch.path().join("endless");
+        std::os::unix::fs::symlink(device, &link).expect("a link can be made");
+        assert_eq!(render_path(&link, "text").code, Some(2), "{device}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Files of a check: read with a bound, named for people, and told apart.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -19,18 +19,39 @@ pub fn name_of(path: &Path) -> String {
 
 /// Reads a file whole. Only regular files: a pipe has no end that could be waited for.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
-    let regular = |metadata: Metadata| match metadata.is_file() {
-        true => Ok(()),
-        false if metadata.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
-    };
     let read = || {
-        regular(fs::metadata(path)?)?;
-        let mut bytes = Vec::new();
-        File::open(path)?.take(limits::DOCUMENT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        let metadata = fs::metadata(path)?;
+        if metadata.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+        }
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        }
+        read_to_end(File::open(path)?, metadata.len())
     };
     read().map_err(|error| unreadable(path, &error))
+}
+
+/// Reads in one go what a file is said to hold, and on from there if it has grown; no more than one byte past the
+/// largest document.
+fn read_to_end(mut file: File, len: u64) -> io::Result<Vec<u8>> {
+    let most = limits::DOCUMENT_BYTES + 1;
+    let expected = usize::try_from(len).unwrap_or(most).saturating_add(1).min(most);
+    let mut bytes = vec![0; expected];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read(&mut bytes[filled..]) {
+            Ok(0) => {
+                bytes.truncate(filled);
+                return Ok(bytes);
+            }
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    file.take((most - filled) as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The error of something that cannot be read.
@@ -62,19 +83,16 @@ pub fn stays_inside(path: &Path, root: &Path) -> Result<()> {
 }
 
 /// Whether two paths lead to one file, by a symbolic or a hard link.
-pub fn is_same(a: &Path, b: &Path) -> bool {
-    let same_path = || Some(fs::canonicalize(a).ok()? == fs::canonicalize(b).ok()?);
-    same_path().unwrap_or(false) || is_hard_link(a, b)
-}
-
 #[cfg(unix)]
-fn is_hard_link(a: &Path, b: &Path) -> bool {
+pub fn is_same(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let id = |path| fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
     id(a).is_some() && id(a) == id(b)
 }
 
+/// Whether two paths lead to one file, by a symbolic link.
 #[cfg(not(unix))]
-fn is_hard_link(_: &Path, _: &Path) -> bool {
-    false
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    let resolved = || Some(fs::canonicalize(a).ok()? == fs::canonicalize(b).ok()?);
+    resolved().unwrap_or(false)
 }

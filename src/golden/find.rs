@@ -188,8 +188,16 @@ impl Search {
                         });
                     }
                 }
-                None if path.is_dir() => self.folder(tree, &path, &resolved),
-                Some(Kind::Golden(_)) | None => {}
+                Some(Kind::Golden(_)) => {}
+                None => match std::fs::metadata(&path) {
+                    Ok(metadata) if metadata.is_dir() => self.folder(tree, &path, &resolved),
+                    Ok(_) => {}
+                    // What cannot be looked at may be a folder of requests.
+                    Err(error) => {
+                        let thing = Thing::Fault(file::unreadable(&path, &error));
+                        self.found.entries.push(Entry { thing, under: vec![tree.path] });
+                    }
+                },
             }
         }
     }

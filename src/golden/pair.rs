@@ -1,6 +1,5 @@
 //! One request and its golden, from their files.
 
-use std::io;
 use std::path::Path;
 
 use super::compare::{Form, Golden, compare};
@@ -9,7 +8,6 @@ use super::find::Pair;
 use super::prove::prove;
 use super::{Actual, Options, Outcome, Status};
 use crate::assemble;
-use crate::context::{Canonical, Context};
 use crate::diff::Subject;
 use crate::error::{Code, Error, Result};
 use crate::read::{self, Format};
@@ -42,11 +40,12 @@ fn examine(pair: &Pair, options: &Options<'_>, outcome: &mut Outcome) -> Result<
 
     let request = read::request(text, format).map_err(named)?;
     let context = assemble(&request, None);
-    let (digest, bytes) = measured(&context);
-    (outcome.digest, outcome.bytes) = (Some(digest), Some(bytes));
+    outcome.bytes = Some(context.canonical_len());
+    outcome.digest = options.digests.then(|| context.digest());
     match &golden {
         None => outcome.status = Status::Missing,
         Some(golden) => {
+            outcome.golden_print = Some((golden.bytes.len(), xxhash_rust::xxh3::xxh3_128(&golden.bytes)));
             let subject = Subject { name: &name, context: &context, request: Some(&request), spelled: None };
             set_against(subject, golden.as_golden(), options.prove, outcome)?;
         }
@@ -135,11 +134,4 @@ fn is_request(path: &Path) -> bool {
 
 fn decode(bytes: &[u8]) -> Result<&str> {
     read::decode(bytes).map_err(|error| error.locate(bytes))
-}
-
-/// Digest and length of the canonical stream.
-fn measured(context: &Context<'_>) -> (String, u64) {
-    let mut canonical = Canonical::new(io::sink());
-    context.write_canonical(&mut canonical).expect("a sink takes every write");
-    canonical.finish().expect("a sink takes every flush")
 }

@@ -97,13 +97,16 @@ pub fn decode(bytes: &[u8]) -> Result<&str> {
         encoding_error(at, format!("byte 0x{:02x} is not UTF-8", bytes[at]), wide)
     })?;
     if let Some(at) = memchr::memchr(0, bytes) {
-        return Err(encoding_error(
-            at,
-            "the document holds a NUL byte".to_owned(),
-            matches!(bytes, [0, ..] | [_, 0, ..]),
-        ));
+        let is_wide = matches!(bytes, [0, ..] | [_, 0, ..]);
+        let error = encoding_error(at, "the document holds a NUL byte".to_owned(), is_wide);
+        return Err(if is_wide { error } else { error.with_hint("in a text it is written \\u0000") });
     }
-    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+    let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if rest.starts_with('\u{feff}') {
+        return Err(encoding_error(0, "the document begins with two byte order marks".to_owned(), false)
+            .with_hint("one at most is dropped: remove them"));
+    }
+    Ok(rest)
 }
 
 fn encoding_error(at: usize, message: String, wide: bool) -> Error {

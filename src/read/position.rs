@@ -62,14 +62,19 @@ fn in_source(node: &Node<'_>, source: &str, inner: &Range<usize>) -> Option<Rang
     let text = text.to_cow();
     let Span { start, end } = node.span;
     let literal = source.get(start..end)?;
-    let (open, body) = match literal.as_bytes().first()? {
-        quote @ (b'"' | b'\'') => (*quote, literal.get(1..literal.len() - 1)?),
-        _ => (b' ', literal),
+    let quoted = match literal.as_bytes() {
+        [quote @ (b'"' | b'\''), .., last] if quote == last => Some((*quote, &literal[1..literal.len() - 1])),
+        _ => None,
     };
-    let body_start = start + usize::from(open != b' ');
-    let mut map = Walk { quote: open, body, at: 0 };
-    let from = map.advance(&text, 0, inner.start)?;
-    let to = map.advance(&text, inner.start, inner.end)?;
+    // A block may begin with a quote too: what is quoted is spelled by its inside to the very end.
+    let is_spelled_by = |(quote, body): &(u8, &str)| {
+        Walk { quote: *quote, body, at: 0 }.advance(&text, 0, text.len()) == Some(body.len())
+    };
+    let (quote, body) = quoted.filter(is_spelled_by).unwrap_or((b' ', literal));
+    let body_start = start + usize::from(quote != b' ');
+    let mut walk = Walk { quote, body, at: 0 };
+    let from = walk.advance(&text, 0, inner.start)?;
+    let to = walk.advance(&text, inner.start, inner.end)?;
     Some(body_start + from..body_start + to.max(from + 1))
 }
 

@@ -37,6 +37,7 @@ pub(crate) mod keys {
     pub const STEP: &[&str] = &["raw_output", "observation", "synthetic", "tool_calls", "fields", "tokens", "metadata"];
     pub const TOOL_CALL: &[&str] = &["id", "name", "input", "result"];
     pub const BUDGET: &[&str] = &["max_prompt_chars"];
+    pub const BUDGET_OF_FRAGMENTS: &[&str] = &["window", "reserved_output", "unit", "responsibilities"];
     pub const RUN: &[&str] =
         &["request_id", "run_id", "step_id", "model", "agent_version", "policy_version", "capability_set_version"];
 }
@@ -188,6 +189,15 @@ fn texts<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<BTreeMap<Cow<'a, str>, 
 }
 
 fn budget(node: &Node<'_>, path: &Path<'_>) -> Result<u64> {
+    if let Some(key) = keys::BUDGET_OF_FRAGMENTS.iter().find(|key| node.get(key).is_some()) {
+        return Err(path
+            .error(
+                node,
+                Code::RequestUnsupported,
+                format!("{key} goes with fragments, which this version does not select"),
+            )
+            .with_hint("budget: {max_prompt_chars: N} bounds the prompt without them"));
+    }
     let fields = Fields::of(node, path, keys::BUDGET)?;
     fields.take("max_prompt_chars", path, |node, path| whole_number(node, path, 1))
 }

@@ -90,6 +90,9 @@ impl<'a> Composer<'a> {
                 if self.expects_key() {
                     return self.key(value, plain, tag.as_deref(), span, tag_span, anchor);
                 }
+                if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
+                    refuse_tab_line(self.text, span)?;
+                }
                 let value = scalar(value, plain, tag.as_deref(), tag_span)?;
                 self.node(Node { span, value }, anchor)?;
             }
@@ -316,6 +319,29 @@ fn refuse_surrogates(text: &str, span: Span) -> Result<()> {
                 .with_span(span.start + at..span.start + at + 6));
         }
         at += 2;
+    }
+    Ok(())
+}
+
+/// A line of white space with a tab in its indentation ends a block scalar, and what follows may pass for a comment:
+/// text would be lost and nobody would be told.
+fn refuse_tab_line(text: &str, span: Span) -> Result<()> {
+    let mut at = span.end.min(text.len());
+    // The lines that the scalar may end before, in or behind.
+    at = text[..at].rfind(['\n', '\r']).map_or(0, |newline| newline + 1);
+    for line in text[at..].split_inclusive(['\n', '\r']) {
+        let blank = line.trim_matches([' ', '\t', '\r', '\n']).is_empty();
+        if blank && line.trim_start_matches(' ').starts_with('\t') && at >= span.start {
+            return Err(syntax(
+                "a tab stands where the indentation of a block ends",
+                Span { start: at, end: at + line.len() },
+            )
+            .with_hint("remove it, or indent the line with spaces to the depth of the block"));
+        }
+        if !blank && at >= span.end {
+            break;
+        }
+        at += line.len();
     }
     Ok(())
 }

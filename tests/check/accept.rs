@@ -110,8 +110,14 @@ fn ci_does_not_take_what_it_should_prove() {
 fn a_list_stays_a_list() {
     for name in ["a.render.json", "a.render.yaml", "a.render.yml"] {
         let tree = Tree::new();
-        tree.file("a.yaml", OTHER).file(name, "[{\"role\": \"user\", \"content\": \"before\"}]");
-        tree.check(&["--accept"]).exits(0);
+        let recorded = "[{\"role\": \"user\", \"content\": \"before\"}]";
+        tree.file("a.yaml", OTHER).file(name, recorded);
+        // What other code recorded is not replaced by the way.
+        let refused = tree.check(&["--accept"]);
+        refused.exits(2);
+        assert!(refused.stderr.contains("a recording by other code"), "{}", refused.stderr);
+        assert_eq!(tree.read(name), recorded.as_bytes());
+        tree.check(&["--accept", "--force"]).exits(0);
         let golden = String::from_utf8(tree.read(name)).expect("text");
         assert!(
             golden.starts_with(if name.ends_with("json") { "[\n{" } else { "- role: \"system\"" }),
@@ -123,7 +129,7 @@ fn a_list_stays_a_list() {
         // Nothing at all is a list as well.
         tree.file("a.yaml", "{}");
         tree.check(&[]).exits(1);
-        tree.check(&["--accept"]).exits(0);
+        tree.check(&["--accept", "--force"]).exits(0);
         tree.check(&[]).exits(0);
     }
 }
@@ -137,7 +143,7 @@ fn a_list_of_messages_holds_no_tools() {
         let ran = tree.check(&["--format", "json"]);
         ran.exits(1);
         assert_eq!(ran.json()["results"][0]["classes"], serde_json::json!(["tools"]));
-        let accepted = tree.check(&["--accept"]);
+        let accepted = tree.check(&["--accept", "--force"]);
         accepted.exits(2);
         assert!(accepted.stderr.contains("it has tools"), "{}", accepted.stderr);
         assert_eq!(tree.read(name), golden.as_bytes());

@@ -100,15 +100,24 @@ proptest! {
     }
 }
 
-/// A quote that is content is no quote round it.
+/// In a block scalar a quote is content, and so is what a line is indented by beyond the others.
 #[test]
-fn a_fault_in_a_template_that_begins_with_a_quote() {
-    for (line, column) in [("\"a\": {zqzqzq}", 8), ("'{zqzqzq}'", 4), ("\"{zqzqzq}\"", 4), ("\\{zqzqzq}", 4)] {
-        for header in ["|", ">", "|-", "|+"] {
-            let text = format!("observation_template: {header}\n  {line}\n");
+fn a_fault_in_a_block_scalar() {
+    for lines in [
+        "  \"a\": {zqzqzq}\n",
+        "  '{zqzqzq}'\n",
+        "  \"{zqzqzq}\"\n",
+        "  \\{zqzqzq}\n",
+        "  a\n    {zqzqzq}\n",
+        "  a\n   \n\n   {zqzqzq}\n",
+        "    a:\n      {zqzqzq}\n    b\n",
+    ] {
+        for header in ["|", "|-", "|+"] {
+            let text = format!("observation_template: {header}\n{lines}");
             let error = read::request(&text, Some(Format::Yaml)).expect_err("the template is faulty");
             let position = error.position().expect("the error has a position");
-            assert_eq!((position.line, position.column), (2, column), "{text}");
+            let at = find(&text, MARK).expect("the fault is there");
+            assert_eq!((position.line, position.column), place(&text, at), "{text}");
         }
     }
 }

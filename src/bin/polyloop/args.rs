@@ -124,7 +124,7 @@ pub struct Diff {
     pub format: DiffFormat,
 
     /// Print nothing: the exit code is the answer
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "output")]
     pub quiet: bool,
 
     /// Equal lines shown round each changed one

@@ -42,6 +42,11 @@ impl Source {
         read::decode(&self.bytes).map_err(|error| error.locate(&self.bytes).with_source(&self.name))
     }
 
+    /// The lines, whether they are text or not.
+    pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.split(|byte| *byte == b'\n')
+    }
+
     /// The text as it stands, a leading byte order mark included.
     pub fn whole_text(&self) -> &str {
         std::str::from_utf8(&self.bytes).unwrap_or_default()
@@ -123,6 +128,24 @@ pub fn write_out(output: Option<&Path>, write: impl FnOnce(&mut Out<'_>) -> io::
     match output {
         Some(path) => save(path, write),
         None => to_stdout(write),
+    }
+}
+
+/// Refuses an output that would take the place of something that is read.
+pub fn refuse_overwriting<'p>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+    match output.and_then(|output| inputs.into_iter().find(|input| is_same_file(output, input))) {
+        None => Ok(()),
+        Some(input) => Err(Error::new(Code::UsageArguments, "the output would take the place of what is read")
+            .with_hint("name another file")
+            .with_source(name_of(input))),
+    }
+}
+
+/// Whether two paths lead to one file; devices and pipes can be read and written at once.
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(real_a), Ok(real_b)) => real_a == real_b && real_a.is_file(),
+        _ => a == b && a != Path::new("-"),
     }
 }
 

@@ -15,7 +15,7 @@ use polyloop::{Code, Context, Error, Result};
 use super::render::usage;
 use crate::args::{Check, CheckFormat};
 use crate::exit::Exit;
-use crate::io::{name_of, note, print_error, save, write_json, write_out};
+use crate::io::{name_of, note, print_error, refuse_overwriting, save, write_json, write_out};
 use crate::progress::Progress;
 use crate::terminal::Terminal;
 
@@ -26,6 +26,12 @@ pub fn run(args: &Check, terminal: &Terminal) -> anyhow::Result<Exit> {
             .into());
     }
     let found = golden::find(&args.paths)?;
+    let files: Vec<&Path> = found
+        .pairs()
+        .flat_map(|pair| std::iter::once(&pair.request).chain(&pair.goldens))
+        .map(PathBuf::as_path)
+        .collect();
+    refuse_overwriting(args.output.as_deref(), files)?;
     if args.write_actual.is_some() {
         refuse_collisions(&found)?;
     }
@@ -34,6 +40,7 @@ pub fn run(args: &Check, terminal: &Terminal) -> anyhow::Result<Exit> {
     let options = Options {
         threads: args.threads.unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),
         prove: args.prove,
+        digests: matches!(args.format, CheckFormat::Json | CheckFormat::Junit),
         take: &|actual| take(args, actual),
         step: &|| progress().step(),
     };
@@ -96,15 +103,20 @@ fn take(args: &Check, actual: &Actual<'_>) -> Result<Written> {
         written.actual = Some(write_actual(folder, actual)?);
     }
     if args.accept {
-        written.golden = Some(accept(actual)?);
+        written.golden = Some(accept(args, actual)?);
     }
     Ok(written)
 }
 
-/// Writes the golden, in the form it has.
-fn accept(actual: &Actual<'_>) -> Result<PathBuf> {
+/// Writes the golden, in the form it has. What other code recorded is the only proof of what that code did.
+fn accept(args: &Check, actual: &Actual<'_>) -> Result<PathBuf> {
     let path = actual.pair.golden();
     let form = Form::of_path(&path).unwrap_or(Form::Stream);
+    if form != Form::Stream && !args.force {
+        return Err(Error::new(Code::IoWrite, "is a recording by other code, which --accept does not replace")
+            .with_hint("remove it to accept a golden of polyloop's own beside the request; --force rewrites it")
+            .with_source(name_of(&path)));
+    }
     let bytes = match form {
         Form::Stream => {
             save(&path, |out| actual.context.write_canonical(out))?;

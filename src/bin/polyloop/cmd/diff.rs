@@ -8,13 +8,14 @@ use polyloop::{Context, Result, RunRequest, assemble};
 use super::render::usage;
 use crate::args::{Diff, DiffFormat};
 use crate::exit::Exit;
-use crate::io::{Source, write_json, write_out};
+use crate::io::{Source, refuse_overwriting, write_json, write_out};
 use crate::terminal::Terminal;
 
 pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
     if args.a.as_os_str() == "-" && args.b.as_os_str() == "-" {
         return Err(usage("only one side can be read from standard input").into());
     }
+    refuse_overwriting(args.output.as_deref(), [args.a.as_path(), args.b.as_path()])?;
     let (source_a, source_b) = both(|| Source::read(&args.a), || Source::read(&args.b));
     let (source_a, source_b) = (source_a?, source_b?);
     // Of equal files one is enough to find what is wrong with both.

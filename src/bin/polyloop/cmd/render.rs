@@ -1,7 +1,7 @@
 //! `polyloop render`
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use polyloop::diff::{self, Subject};
 use polyloop::measure::Verdict;
@@ -11,17 +11,24 @@ use polyloop::{Code, Context, Error, Result, assemble};
 
 use crate::args::{Render, RenderFormat};
 use crate::exit::Exit;
-use crate::io::{Source, note, save, write_json, write_out};
+use crate::io::{Source, is_same_file, note, refuse_overwriting, save, write_json, write_out};
 use crate::terminal::Terminal;
 
 pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     check_outputs(args)?;
     let source = Source::read(&args.input)?;
     let named = |error: Error| error.with_source(&source.name);
+    if source.format == Some(Format::JsonLines) && source.text().is_err() {
+        // A line of a batch may be broken in any way; the others are rendered all the same.
+        let readable: Vec<&str> = source.lines().filter_map(|line| read::decode(line).ok()).collect();
+        if read::is_batch(&readable.join("\n")).is_ok_and(|is_batch| is_batch) {
+            return Ok(super::batch::run(args, &source, terminal)?);
+        }
+    }
     let text = source.text()?;
     let format = source.format_of(text);
     if format == Format::JsonLines && read::is_batch(text).map_err(named)? {
-        return Ok(super::batch::run(args, &source.name, text, terminal)?);
+        return Ok(super::batch::run(args, &source, terminal)?);
     }
     let against = args.against.as_deref().map(Source::read).transpose()?;
     let recorded = against.as_ref().map(earlier_render).transpose()?;
@@ -46,24 +53,19 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     }
 }
 
-/// Refuses to write two outputs to one file, or one over what is read.
+/// Refuses to write two outputs to one file, or one over what is read. To save over the render that was compared with
+/// is how it is updated.
 fn check_outputs(args: &Render) -> Result<()> {
-    let outputs: Vec<&Path> = args.save.iter().chain(&args.output).map(PathBuf::as_path).collect();
-    match *outputs {
-        [a, b] if is_same_file(a, b) => Err(usage("--save and --output name the same file")),
-        _ if outputs.iter().any(|output| is_same_file(output, &args.input)) => {
-            Err(usage("the output would take the place of the input").with_hint("name another file"))
-        }
-        _ => Ok(()),
+    if let (Some(save), Some(output)) = (&args.save, &args.output)
+        && is_same_file(save, output)
+    {
+        return Err(usage("--save and --output name the same file"));
     }
-}
-
-/// Whether two paths lead to one file; devices and pipes can be written to twice.
-fn is_same_file(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(real_a), Ok(real_b)) => real_a == real_b && real_a.is_file(),
-        _ => a == b,
-    }
+    refuse_overwriting(args.save.as_deref(), [args.input.as_path()])?;
+    refuse_overwriting(
+        args.output.as_deref(),
+        [Some(&args.input), args.against.as_ref()].into_iter().flatten().map(PathBuf::as_path),
+    )
 }
 
 /// Refuses a number of steps that the trajectory does not have.
