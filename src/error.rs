@@ -68,7 +68,7 @@ impl Serialize for Code {
     }
 }
 
-/// A result whose error is [`enum@Error`].
+/// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why something could not be done. Built from the inside out: the place that finds the fault gives code, message

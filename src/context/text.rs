@@ -53,8 +53,10 @@ impl<'a> Text<'a> {
             saved += len - 1;
             at += len;
         };
-        if let Some(at) = bytes[..len].iter().position(|byte| *byte < 0x20) {
-            return Err(StringFault::Control(at));
+        let is_control = |byte: &u8| *byte < 0x20;
+        // Without an early end this is done many bytes at a time.
+        if bytes[..len].iter().fold(false, |found, byte| found | is_control(byte)) {
+            return Err(StringFault::Control(bytes.iter().position(is_control).unwrap_or(0)));
         }
         let raw = &rest[..len];
         if !is_canonical {

@@ -84,8 +84,13 @@ pub(super) fn align(a: &[Message<'_>], b: &[Message<'_>]) -> Alignment {
     }
 
     let mut names = Names::default();
-    let names_a: Vec<usize> = middle_a.iter().map(|message| names.of(message)).collect();
-    let names_b: Vec<usize> = middle_b.iter().map(|message| names.of(message)).collect();
+    let (hashes_a, hashes_b) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| middle_b.iter().map(hash).collect::<Vec<_>>());
+        let hashes = middle_a.iter().map(hash).collect::<Vec<_>>();
+        (hashes, other.join().unwrap_or_else(|_| middle_b.iter().map(hash).collect()))
+    });
+    let names_a: Vec<usize> = middle_a.iter().zip(hashes_a).map(|(message, hash)| names.of(message, hash)).collect();
+    let names_b: Vec<usize> = middle_b.iter().zip(hashes_b).map(|(message, hash)| names.of(message, hash)).collect();
     let (anchors, mut in_order) = anchors(&names_a, &names_b);
 
     let mut matches = Vec::new();
@@ -114,10 +119,8 @@ struct Names<'m, 'a> {
 }
 
 impl<'m, 'a> Names<'m, 'a> {
-    fn of(&mut self, message: &'m Message<'a>) -> usize {
-        let mut hash = Hash(xxhash_rust::xxh3::Xxh3Default::new());
-        message.write_canonical(&mut hash).expect("hashing takes every write");
-        let known = self.by_hash.entry(hash.0.digest128()).or_default();
+    fn of(&mut self, message: &'m Message<'a>, hash: u128) -> usize {
+        let known = self.by_hash.entry(hash).or_default();
         // A hash that is equal says little of what an adversary has made.
         if let Some((name, _)) = known.iter().find(|(_, other)| other.same_bytes(message)) {
             return *name;
@@ -127,6 +130,12 @@ impl<'m, 'a> Names<'m, 'a> {
         known.push((name, message));
         name
     }
+}
+
+fn hash(message: &Message<'_>) -> u128 {
+    let mut hash = Hash(xxhash_rust::xxh3::Xxh3Default::new());
+    message.write_canonical(&mut hash).expect("hashing takes every write");
+    hash.0.digest128()
 }
 
 struct Hash(xxhash_rust::xxh3::Xxh3Default);

@@ -144,20 +144,38 @@ pub fn compare(a: Subject<'_>, b: Subject<'_>) -> Comparison {
     }
     let alignment = align::align(&a.context.messages, &b.context.messages);
     comparison.paired_in_order = alignment.in_order;
-    comparison.changes.extend(alignment.matches.into_iter().map(|found| {
+    comparison.changes.extend(in_two_halves(&alignment.matches, |found| {
         let origin = |context: &Context<'_>, index: Option<usize>| {
             index.and_then(|index| Some(context.messages.get(index)?.origin.to_string()))
         };
         Change {
             origin_a: origin(a.context, found.a.clone().next()),
             origin_b: origin(b.context, found.b.clone().next()),
-            classes: classes(a, b, &found),
+            classes: classes(a, b, found),
             kind: found.kind,
-            a: found.a.collect(),
-            b: found.b.collect(),
+            a: found.a.clone().collect(),
+            b: found.b.clone().collect(),
         }
     }));
     comparison
+}
+
+/// What `make` makes of each item, in order; a long list is shared with a second thread.
+fn in_two_halves<T: Sync, U: Send>(items: &[T], make: impl Fn(&T) -> U + Sync) -> Vec<U> {
+    const SHORT: usize = 64;
+    if items.len() < SHORT {
+        return items.iter().map(make).collect();
+    }
+    let (first, second) = items.split_at(items.len() / 2);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| second.iter().map(&make).collect::<Vec<_>>());
+        let mut made: Vec<U> = first.iter().map(&make).collect();
+        match other.join() {
+            Ok(rest) => made.extend(rest),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        made
+    })
 }
 
 /// How two files spell the same messages differently, if they do.

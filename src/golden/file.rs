@@ -7,11 +7,15 @@ use std::path::Path;
 use crate::error::{Code, Error, Result};
 use crate::read::limits;
 
-/// A path as it is shown: bytes that are not UTF-8 as `\xNN`.
+/// A path as it is shown: bytes that are not UTF-8 as `\xNN`, and so a backslash of its own as `\\`.
 pub fn name_of(path: &Path) -> String {
     let mut name = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        name.push_str(chunk.valid());
+        if cfg!(unix) {
+            name.push_str(&chunk.valid().replace('\\', "\\\\"));
+        } else {
+            name.push_str(chunk.valid());
+        }
         chunk.invalid().iter().for_each(|byte| name.push_str(&format!("\\x{byte:02x}")));
     }
     name

@@ -96,10 +96,8 @@ pub fn decode(bytes: &[u8]) -> Result<&str> {
         let wide = matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, ..] | [_, 0, ..]);
         encoding_error(at, format!("byte 0x{:02x} is not UTF-8", bytes[at]), wide)
     })?;
-    if let Some(at) = memchr::memchr(0, bytes) {
-        let is_wide = matches!(bytes, [0, ..] | [_, 0, ..]);
-        let error = encoding_error(at, "the document holds a NUL byte".to_owned(), is_wide);
-        return Err(if is_wide { error } else { error.with_hint("in a text it is written \\u0000") });
+    if matches!(bytes, [0, ..] | [_, 0, ..]) {
+        return Err(encoding_error(0, "the document holds NUL bytes".to_owned(), true));
     }
     let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     if rest.starts_with('\u{feff}') {
@@ -230,7 +228,14 @@ impl std::io::Write for FirstDifference<'_> {
 
 fn parse(text: &str, format: Format) -> Result<Node<'_>> {
     match format {
-        Format::Yaml => yaml::parse(text),
+        Format::Yaml => {
+            // JSON's grammar has no place for it; the parser of YAML would take it for the end.
+            if let Some(at) = memchr::memchr(0, text.as_bytes()) {
+                return Err(encoding_error(at, "the document holds a NUL character".to_owned(), false)
+                    .with_hint("in double quotes it is written \\0"));
+            }
+            yaml::parse(text)
+        }
         Format::Json | Format::JsonLines => json::parse(text),
     }
 }

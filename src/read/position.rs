@@ -68,11 +68,14 @@ fn in_source(node: &Node<'_>, source: &str, inner: &Range<usize>) -> Option<Rang
     };
     // A block may begin with a quote too: what is quoted is spelled by its inside to the very end.
     let is_spelled_by = |(quote, body): &(u8, &str)| {
-        Walk { quote: *quote, body, at: 0 }.advance(&text, 0, text.len()) == Some(body.len())
+        Walk { quote: *quote, body, at: 0, indent: 0 }.advance(&text, 0, text.len()) == Some(body.len())
     };
     let (quote, body) = quoted.filter(is_spelled_by).unwrap_or((b' ', literal));
     let body_start = start + usize::from(quote != b' ');
-    let mut walk = Walk { quote, body, at: 0 };
+    // What a block scalar is indented by stands before its first character too.
+    let line = &source[..start];
+    let indent = line.len() - line.trim_end_matches(' ').len();
+    let mut walk = Walk { quote, body, at: 0, indent };
     let from = walk.advance(&text, 0, inner.start)?;
     let to = walk.advance(&text, inner.start, inner.end)?;
     Some(body_start + from..body_start + to.max(from + 1))
@@ -83,6 +86,8 @@ struct Walk<'s> {
     quote: u8,
     body: &'s str,
     at: usize,
+    /// Spaces before each line that do not belong to the text.
+    indent: usize,
 }
 
 impl Walk<'_> {
@@ -92,7 +97,7 @@ impl Walk<'_> {
             self.step(character)?;
         }
         if self.quote == b' ' {
-            self.skip_indent(text.get(to..)?.chars().next());
+            self.skip_indent();
         }
         Some(self.at)
     }
@@ -110,7 +115,7 @@ impl Walk<'_> {
             (b'\'', b'\'') => 2,
             _ => {
                 if self.quote == b' ' {
-                    self.skip_indent(Some(character));
+                    self.skip_indent();
                 }
                 let rest = &self.body[self.at..];
                 match character {
@@ -125,11 +130,11 @@ impl Walk<'_> {
         (self.at <= self.body.len() && self.body.is_char_boundary(self.at)).then_some(())
     }
 
-    /// A block scalar is indented: at the start of a line, spaces that the text does not have.
-    fn skip_indent(&mut self, next: Option<char>) {
-        let line_start = self.at == 0 || self.body[..self.at].ends_with(['\n', '\r']);
-        while line_start && next.is_some_and(|next| next != ' ') && self.body[self.at..].starts_with(' ') {
-            self.at += 1;
+    /// At the start of a line, what a block scalar is indented by; a blank line may have less.
+    fn skip_indent(&mut self) {
+        if self.body[..self.at].ends_with(['\n', '\r']) {
+            let rest = self.body[self.at..].bytes();
+            self.at += rest.take(self.indent).take_while(|byte| *byte == b' ').count();
         }
     }
 }

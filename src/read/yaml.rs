@@ -326,20 +326,21 @@ fn refuse_surrogates(text: &str, span: Span) -> Result<()> {
 /// A line of white space with a tab in its indentation ends a block scalar, and what follows may pass for a comment:
 /// text would be lost and nobody would be told.
 fn refuse_tab_line(text: &str, span: Span) -> Result<()> {
-    let mut at = span.end.min(text.len());
-    // The lines that the scalar may end before, in or behind.
-    at = text[..at].rfind(['\n', '\r']).map_or(0, |newline| newline + 1);
+    // The parser ends a block behind its last line, or in the indentation of the line behind that.
+    let end = span.end.min(text.len());
+    let mut at = text[..end].rfind(['\n', '\r']).map_or(0, |newline| newline + 1);
     for line in text[at..].split_inclusive(['\n', '\r']) {
+        let behind = at + line.len() > end;
         let blank = line.trim_matches([' ', '\t', '\r', '\n']).is_empty();
-        if blank && line.trim_start_matches(' ').starts_with('\t') && at >= span.start {
+        if behind && !blank {
+            break;
+        }
+        if behind && line.contains('\t') {
             return Err(syntax(
                 "a tab stands where the indentation of a block ends",
                 Span { start: at, end: at + line.len() },
             )
             .with_hint("remove it, or indent the line with spaces to the depth of the block"));
-        }
-        if !blank && at >= span.end {
-            break;
         }
         at += line.len();
     }

@@ -107,3 +107,15 @@ fn it_is_written_to_a_file_whole() {
     assert!(ran.exits(2).stdout.is_empty());
     assert_eq!(documents(&std::fs::read_to_string(out).expect("a file")).len(), 5);
 }
+
+#[test]
+fn a_line_may_be_no_text_at_all() {
+    let scratch = Scratch::new();
+    let batch = scratch.file("broken.jsonl", b"{\"goal\":[]}\n{\"goal\":[\xff]}\n{\"goal\":[]}\n");
+    let ran = polyloop(["render", &batch, "--format", "json"]);
+    let documents: Vec<serde_json::Value> =
+        ran.exits(2).text().lines().map(|line| serde_json::from_str(line).expect("a document a line")).collect();
+    let schemas: Vec<_> = documents.iter().map(|document| document["schema"].as_str()).collect();
+    assert_eq!(schemas, [Some("polyloop.render/1"), Some("polyloop.error/1"), Some("polyloop.render/1")]);
+    assert_eq!((&documents[1]["code"], &documents[1]["line"]), (&"request.encoding".into(), &2.into()));
+}

@@ -65,3 +65,19 @@ fn two_beats_three_beats_one_beats_zero() {
     assert_eq!(batch(&[REQUEST, "{\"goals\":[]}", over]), Some(2));
     assert_eq!(batch(&[over, "{", REQUEST]), Some(2));
 }
+
+/// An image may declare any size: a sum that is too large to hold is no small one.
+#[test]
+fn sizes_that_cannot_be_summed_are_over_every_budget() {
+    let image = |chars: &str| format!(r#"{{"type":"image","source":{{}},"chars":{chars}}}"#);
+    let [half, most] = ["9223372036854775808", "18446744073709551615"].map(image);
+    for blocks in
+        [format!("{half},{half}"), format!("{most},{most}"), format!("{most},{{\"type\":\"text\",\"text\":\"ab\"}}")]
+    {
+        let request =
+            format!(r#"{{"goal":[{{"role":"user","content":[{blocks}]}}],"budget":{{"max_prompt_chars":5}}}}"#);
+        for format in ["text", "json", "jsonl"] {
+            polyloop_with(["render", "-", "--format", format], request.as_bytes()).exits(3);
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Ran, assert_error_document, command, digest, fixture, polyloop_with, read, run};
+use crate::common::{Ran, assert_error_document, command, digest, fixture, polyloop, polyloop_with, read, run};
 use crate::{REQUEST, STREAM, Scratch};
 
 const OLD: &str = "what was there before\n";
@@ -243,4 +243,27 @@ fn one_file_is_not_two_outputs() {
     );
     ran.fails();
     assert_eq!(read(scratch.join("x")), OLD.as_bytes());
+}
+
+#[test]
+fn no_output_takes_the_place_of_what_is_read() {
+    let scratch = Scratch::new();
+    let (request, golden) = (scratch.file("a.json", REQUEST), scratch.join("a.render.jsonl").display().to_string());
+    polyloop(["render", &request, "--save", &golden]).exits(0);
+    let before = (read(&request), read(&golden));
+    for args in [
+        &["render", &request, "-o", &request][..],
+        &["render", &request, "--save", &request],
+        &["render", &request, "--against", &golden, "-o", &golden],
+        &["diff", &request, &golden, "-o", &golden],
+        &["diff", &request, &golden, "-o", &request],
+        &["check", &request, "-o", &request],
+        &["check", &request, "-o", &golden],
+    ] {
+        polyloop(args).fails();
+        assert!((read(&request), read(&golden)) == before, "{args:?}");
+    }
+    // A single hyphen is standard output.
+    let printed = polyloop(["render", &request, "-f", "jsonl", "-o", "-"]);
+    assert_eq!(printed.exits(0).stdout, before.1);
 }

@@ -104,10 +104,10 @@ fn the_report_has_the_keys_it_promises_in_their_order() {
 #[test]
 fn json_holds_nothing_live() {
     for name in ["controls/request.json", "unicode/request.yaml", "whitespace/request.yaml", "tools/request.json"] {
-        for extra in [None, Some("--summary")] {
-            let ran = polyloop(["render", &fixture(name), "--format", "json"].into_iter().chain(extra));
-            assert_calm(ran.exits(0).text());
-        }
+        let ran = polyloop(["render", &fixture(name), "--format", "json"]);
+        assert_calm(ran.exits(0).text());
+        // A summary is a view for people.
+        polyloop(["render", &fixture(name), "--format", "json", "--summary"]).exits(2);
     }
     let live = "\u{1b}]0;x\u{7}\u{202e}\u{200b}\u{e0041}\u{feff}\u{2028}\u{9b}";
     let request = serde_json::json!({

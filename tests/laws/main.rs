@@ -4,6 +4,7 @@ mod emit;
 mod generate;
 mod model;
 mod places;
+mod scalars;
 mod text;
 
 use polyloop::context::Text;

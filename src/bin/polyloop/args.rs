@@ -87,7 +87,7 @@ pub struct Render {
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
 
-    /// Write what is printed to FILE instead, atomically
+    /// Write what is printed to FILE instead, atomically; - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -135,7 +135,7 @@ pub struct Diff {
     #[arg(long)]
     pub all: bool,
 
-    /// Write what is printed to FILE instead, atomically
+    /// Write what is printed to FILE instead, atomically; - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -191,7 +191,7 @@ pub struct Check {
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 
-    /// Write what is printed to FILE instead, atomically
+    /// Write what is printed to FILE instead, atomically; - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

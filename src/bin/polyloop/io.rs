@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+pub use polyloop::golden::name_of;
 use polyloop::read::{self, Format, Recorded, limits};
 use polyloop::write::{Visible, json_formatter};
 use polyloop::{Code, Error, Result};
@@ -75,14 +76,27 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_bounded(file, if metadata.is_file() { len + 1 } else { 0 })
 }
 
+/// Does two things at once where the machine can.
+pub fn both<A: Send, B: Send>(a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
+    std::thread::scope(|scope| {
+        let other = scope.spawn(b);
+        let a = a();
+        match other.join() {
+            Ok(b) => (a, b),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
 /// Stops one byte past the largest document, and at the first piece of an endless device that cannot be text.
 fn read_bounded(mut input: impl Read, expected: usize) -> io::Result<Vec<u8>> {
-    const PIECE: u64 = 1 << 20;
+    const PIECE: usize = 1 << 20;
     let mut bytes = Vec::with_capacity(expected);
     loop {
         let before = bytes.len();
-        input.by_ref().take(PIECE).read_to_end(&mut bytes)?;
-        let is_over = bytes.len() > limits::DOCUMENT_BYTES || bytes[before..].contains(&0);
+        let piece = PIECE.max(expected.saturating_sub(before));
+        input.by_ref().take(piece as u64).read_to_end(&mut bytes)?;
+        let is_over = bytes.len() > limits::DOCUMENT_BYTES || (expected == 0 && bytes[before..].contains(&0));
         if bytes.len() == before || is_over {
             return Ok(bytes);
         }
@@ -105,16 +119,6 @@ fn words(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
-/// A path as it is shown: bytes that are not UTF-8 as `\xNN`.
-pub fn name_of(path: &Path) -> String {
-    let mut name = String::new();
-    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        name.push_str(chunk.valid());
-        chunk.invalid().iter().for_each(|byte| name.push_str(&format!("\\x{byte:02x}")));
-    }
-    name
-}
-
 /// Where results are written to: many small pieces, gathered.
 pub type Out<'o> = io::BufWriter<Box<dyn Write + 'o>>;
 
@@ -125,10 +129,15 @@ fn gather<'o>(sink: impl Write + 'o) -> Out<'o> {
 /// Writes a result to standard output, or atomically to a file. A reader that has gone away is no error: the verdict
 /// stands.
 pub fn write_out(output: Option<&Path>, write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Result<()> {
-    match output {
+    match file_of(output) {
         Some(path) => save(path, write),
         None => to_stdout(write),
     }
+}
+
+/// The file that is written to, if it is one: `-` is standard output.
+pub fn file_of(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|path| *path != Path::new("-"))
 }
 
 /// Refuses an output that would take the place of something that is read.

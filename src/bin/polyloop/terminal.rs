@@ -7,6 +7,7 @@ use owo_colors::Style as Paint;
 use polyloop::write::{Look, Style, Styles};
 
 use crate::args::Color;
+use crate::io::file_of;
 
 /// Whether and how to paint, for each of the two streams.
 pub struct Terminal {
@@ -39,7 +40,7 @@ impl Terminal {
 
     /// How a view looks that goes to a file, or else to stdout. A file is no terminal, and is never painted.
     pub fn look(&self, output: Option<&Path>) -> Look {
-        if output.is_some() {
+        if file_of(output).is_some() {
             return Look::default();
         }
         let columns = terminal_size::terminal_size_of(stdout()).map(|(width, _)| usize::from(width.0));

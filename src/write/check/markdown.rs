@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::shell::quoted;
 use super::{CheckReport, name, place};
 use crate::golden::{Outcome, Status};
+use crate::write::diff::{code, fence};
 use crate::write::escape::Visible;
 
 impl CheckReport<'_> {
@@ -67,21 +68,4 @@ impl CheckReport<'_> {
         }
         Ok(())
     }
-}
-
-/// A fence longer than any run of backticks in the text.
-fn fence(text: &str) -> String {
-    "`".repeat(longest_run(text).max(2) + 1)
-}
-
-/// A name as inline code in a table cell.
-fn code(name: &str) -> String {
-    let name = Visible(name).to_string().replace('|', "\\|");
-    let ticks = "`".repeat(longest_run(&name) + 1);
-    let space = if ticks.len() > 1 { " " } else { "" };
-    format!("{ticks}{space}{name}{space}{ticks}")
-}
-
-fn longest_run(text: &str) -> usize {
-    text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
 }

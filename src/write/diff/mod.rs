@@ -5,6 +5,7 @@ mod line;
 mod markdown;
 mod text;
 
+pub(crate) use markdown::{code, fence};
 pub use text::DiffOptions;
 
 use crate::diff::{Change, Comparison, Kind, Subject};

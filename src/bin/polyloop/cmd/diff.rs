@@ -1,5 +1,7 @@
 //! `polyloop diff`
 
+use std::sync::OnceLock;
+
 use polyloop::diff::{self, Subject};
 use polyloop::read::{self, Input, Recorded};
 use polyloop::write::{DiffOptions, DiffReport};
@@ -8,7 +10,7 @@ use polyloop::{Context, Result, RunRequest, assemble};
 use super::render::usage;
 use crate::args::{Diff, DiffFormat};
 use crate::exit::Exit;
-use crate::io::{Source, refuse_overwriting, write_json, write_out};
+use crate::io::{Source, both, refuse_overwriting, write_json, write_out};
 use crate::terminal::Terminal;
 
 pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
@@ -18,19 +20,24 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
     refuse_overwriting(args.output.as_deref(), [args.a.as_path(), args.b.as_path()])?;
     let (source_a, source_b) = both(|| Source::read(&args.a), || Source::read(&args.b));
     let (source_a, source_b) = (source_a?, source_b?);
-    // Of equal files one is enough to find what is wrong with both.
+    let name_b = source_b.name.clone();
+    let kept_b = OnceLock::new();
+    // Of equal files one is enough to find what is wrong with both; the other is let go.
     let (side_a, side_b) = both(
         || Side::read(&source_a),
-        || if source_a.same_bytes(&source_b) { Ok(None) } else { Side::read(&source_b).map(Some) },
+        || match source_a.same_bytes(&source_b) {
+            true => Ok(None),
+            false => Side::read(kept_b.get_or_init(|| source_b)).map(Some),
+        },
     );
     let (side_a, side_b) = (side_a?, side_b?);
     let context_a = side_a.context();
     let a = side_a.subject(&source_a.name, &context_a);
     match &side_b {
-        None => print(args, a, Subject { name: &source_b.name, ..a }, terminal),
+        None => print(args, a, Subject { name: &name_b, ..a }, terminal),
         Some(side_b) => {
             let context_b = side_b.context();
-            print(args, a, side_b.subject(&source_b.name, &context_b), terminal)
+            print(args, a, side_b.subject(&name_b, &context_b), terminal)
         }
     }
 }
@@ -85,16 +92,4 @@ impl<'s> Side<'s> {
         };
         Subject { name, context, request, spelled }
     }
-}
-
-/// Does two things at once where the machine can.
-fn both<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-    std::thread::scope(|scope| {
-        let other = scope.spawn(b);
-        let a = a();
-        match other.join() {
-            Ok(b) => (a, b),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
 }

@@ -11,7 +11,7 @@ use polyloop::{Code, Context, Error, Result, assemble};
 
 use crate::args::{Render, RenderFormat};
 use crate::exit::Exit;
-use crate::io::{Source, is_same_file, note, refuse_overwriting, save, write_json, write_out};
+use crate::io::{Source, file_of, is_same_file, note, refuse_overwriting, save, write_json, write_out};
 use crate::terminal::Terminal;
 
 pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
@@ -56,6 +56,9 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
 /// Refuses to write two outputs to one file, or one over what is read. To save over the render that was compared with
 /// is how it is updated.
 fn check_outputs(args: &Render) -> Result<()> {
+    if args.summary && args.format != RenderFormat::Text {
+        return Err(usage("--summary goes with --format text").with_hint("leave one of the two out"));
+    }
     if let (Some(save), Some(output)) = (&args.save, &args.output)
         && is_same_file(save, output)
     {
@@ -108,7 +111,7 @@ fn print(args: &Render, report: &Report<'_>, terminal: &Terminal) -> anyhow::Res
     if let Some(path) = &args.save {
         save(path, |out| report.context.write_canonical(out))?;
     }
-    let to_terminal = terminal.stdout_is_terminal && args.output.is_none();
+    let to_terminal = terminal.stdout_is_terminal && file_of(args.output.as_deref()).is_none();
     write_out(args.output.as_deref(), |out| match args.format {
         RenderFormat::Json => write_json(out, report, true),
         RenderFormat::Yaml => write_yaml(report.context, out),
