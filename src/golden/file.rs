@@ -1,6 +1,6 @@
 //! Files of a check: read with a bound, named for people, and told apart.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -21,10 +21,28 @@ pub fn name_of(path: &Path) -> String {
     name
 }
 
-/// Reads a file whole. Only regular files: a pipe has no end that could be waited for.
-pub fn read(path: &Path) -> Result<Vec<u8>> {
+/// Looks at a file below a folder, which a symbolic link may not lead out of; `root` is the folder with all links
+/// resolved. Says what the path leads to.
+pub fn look(path: &Path, root: &Path) -> Result<Metadata> {
+    let look = || {
+        let metadata = fs::symlink_metadata(path)?;
+        if !metadata.is_symlink() {
+            return Ok((metadata, true));
+        }
+        let target = fs::canonicalize(path)?;
+        Ok((fs::metadata(path)?, target.starts_with(root)))
+    };
+    match look().map_err(|error| unreadable(path, &error))? {
+        (metadata, true) => Ok(metadata),
+        _ => Err(Error::new(Code::IoRead, "is a symbolic link that leads out of the folder that is checked")
+            .with_hint("keep the file itself there, or check the folder it lies in")
+            .with_source(name_of(path))),
+    }
+}
+
+/// Reads a file whole, of which `metadata` tells. Only regular files: a pipe has no end that could be waited for.
+pub fn read(path: &Path, metadata: &Metadata) -> Result<Vec<u8>> {
     let read = || {
-        let metadata = fs::metadata(path)?;
         if metadata.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
         }
@@ -49,7 +67,14 @@ fn read_to_end(mut file: File, len: u64) -> io::Result<Vec<u8>> {
                 bytes.truncate(filled);
                 return Ok(bytes);
             }
-            Ok(count) => filled += count,
+            Ok(count) => {
+                filled += count;
+                // One byte more was asked for than the file is said to hold, and did not come: this is its end.
+                if filled as u64 == len && filled < bytes.len() {
+                    bytes.truncate(filled);
+                    return Ok(bytes);
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
@@ -72,31 +97,16 @@ pub fn unreadable(path: &Path, error: &io::Error) -> Error {
     Error::new(Code::IoRead, format!("cannot be read: {words}")).with_hint(hint).with_source(name_of(path))
 }
 
-/// Refuses a symbolic link that leads out of a tree; `root` is that of the tree, with all links resolved.
-pub fn stays_inside(path: &Path, root: &Path) -> Result<()> {
-    if !path.is_symlink() {
-        return Ok(());
-    }
-    let target = fs::canonicalize(path).map_err(|error| unreadable(path, &error))?;
-    if target.starts_with(root) {
-        return Ok(());
-    }
-    Err(Error::new(Code::IoRead, "is a symbolic link that leads out of the folder that is checked")
-        .with_hint("keep the file itself there, or check the folder it lies in")
-        .with_source(name_of(path)))
-}
-
 /// Whether two paths lead to one file, by a symbolic or a hard link.
 #[cfg(unix)]
-pub fn is_same(a: &Path, b: &Path) -> bool {
+pub fn is_same(a: (&Path, &Metadata), b: (&Path, &Metadata)) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let id = |path| fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
-    id(a).is_some() && id(a) == id(b)
+    (a.1.dev(), a.1.ino()) == (b.1.dev(), b.1.ino())
 }
 
 /// Whether two paths lead to one file, by a symbolic link.
 #[cfg(not(unix))]
-pub fn is_same(a: &Path, b: &Path) -> bool {
-    let resolved = || Some(fs::canonicalize(a).ok()? == fs::canonicalize(b).ok()?);
+pub fn is_same(a: (&Path, &Metadata), b: (&Path, &Metadata)) -> bool {
+    let resolved = || Some(fs::canonicalize(a.0).ok()? == fs::canonicalize(b.0).ok()?);
     resolved().unwrap_or(false)
 }

@@ -1,5 +1,6 @@
 //! One request and its golden, from their files.
 
+use std::fs::{self, Metadata};
 use std::path::Path;
 
 use super::compare::{Form, Golden, compare};
@@ -28,15 +29,15 @@ pub(super) fn check(pair: &Pair, options: &Options<'_>) -> Option<Outcome> {
 fn examine(pair: &Pair, options: &Options<'_>, outcome: &mut Outcome) -> Result<bool> {
     let name = name_of(&pair.request);
     let named = |error: Error| error.with_source(&name);
-    file::stays_inside(&pair.request, &pair.root)?;
-    let bytes = file::read(&pair.request)?;
+    let metadata = file::look(&pair.request, &pair.root)?;
+    let bytes = file::read(&pair.request, &metadata)?;
     let text = decode(&bytes).map_err(named)?;
     let format = Format::of_path(&pair.request);
     if pair.goldens.is_empty() && !read::looks_like_request(text, format).map_err(named)? {
         return Ok(false);
     }
     refuse_ambiguous(pair)?;
-    let golden = pair.goldens.first().map(|path| vetted(path, pair)).transpose()?;
+    let golden = pair.goldens.first().map(|path| vetted(path, pair, &metadata)).transpose()?;
 
     let request = read::request(text, format).map_err(named)?;
     let context = assemble(&request, None);
@@ -93,9 +94,9 @@ impl Recorded {
 }
 
 /// Reads a golden that can prove anything about its request.
-fn vetted(path: &Path, pair: &Pair) -> Result<Recorded> {
-    file::stays_inside(path, &pair.root)?;
-    if file::is_same(path, &pair.request) {
+fn vetted(path: &Path, pair: &Pair, request: &Metadata) -> Result<Recorded> {
+    let metadata = file::look(path, &pair.root)?;
+    if file::is_same((path, &metadata), (&pair.request, request)) {
         return Err(Error::new(
             Code::InputShape,
             "the golden is the request itself, by a link: equal to itself it proves nothing",
@@ -104,7 +105,7 @@ fn vetted(path: &Path, pair: &Pair) -> Result<Recorded> {
         .with_source(name_of(path)));
     }
     let form = Form::of_path(path).unwrap_or(Form::Stream);
-    Ok(Recorded { name: name_of(path), form, bytes: file::read(path)? })
+    Ok(Recorded { name: name_of(path), form, bytes: file::read(path, &metadata)? })
 }
 
 /// Two requests for one golden, or two goldens for one request: neither says which is meant.
@@ -128,7 +129,8 @@ fn refuse_ambiguous(pair: &Pair) -> Result<()> {
 
 /// What is wrong with a rival is said where it is checked itself.
 fn is_request(path: &Path) -> bool {
-    let Ok(bytes) = file::read(path) else { return false };
+    let bytes = fs::metadata(path).ok().and_then(|metadata| file::read(path, &metadata).ok());
+    let Some(bytes) = bytes else { return false };
     decode(&bytes).and_then(|text| read::looks_like_request(text, Format::of_path(path))).unwrap_or(false)
 }
 
