@@ -110,7 +110,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
 struct Search {
     found: Found,
     /// The files of all entries, by their resolved folder and their name.
-    seen: HashMap<PathBuf, usize>,
+    seen: HashMap<OsString, usize>,
 }
 
 /// One of the paths, a folder.
@@ -233,7 +233,7 @@ impl Search {
 
     /// Remembers a file, whose entry is the next. One that was found before under another path counts for this one too.
     fn is_new(&mut self, resolved: PathBuf, path: usize) -> bool {
-        match self.seen.entry(resolved) {
+        match self.seen.entry(resolved.into_os_string()) {
             Seen::Vacant(slot) => {
                 slot.insert(self.found.entries.len());
                 true
