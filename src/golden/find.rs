@@ -67,13 +67,23 @@ pub struct Pair {
     pub goldens: Vec<PathBuf>,
     /// Other files that would have the same golden.
     pub rivals: Vec<PathBuf>,
-    /// The request's path inside the tree that is checked, going down only.
-    pub inside: PathBuf,
+    /// The tree that is checked, as its path was given.
+    pub(super) tree: Arc<Path>,
     /// The root of that tree, with all links resolved.
     pub(super) root: Arc<Path>,
 }
 
 impl Pair {
+    /// The request's path inside the tree that is checked, going down only.
+    pub fn inside(&self) -> PathBuf {
+        let goes_down =
+            |path: &Path| path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let request = &self.request;
+        let inside =
+            if goes_down(request) { request } else { request.strip_prefix(&self.tree).unwrap_or(Path::new("")) };
+        inside.components().filter(|part| matches!(part, Component::Normal(_))).collect()
+    }
+
     /// Where the golden lies, or would.
     pub fn golden(&self) -> PathBuf {
         self.goldens.first().cloned().unwrap_or_else(|| self.request.with_extension("render.jsonl"))
@@ -94,7 +104,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
                 let root = fs::canonicalize(path).map_err(|error| file::unreadable(path, &error))?;
                 // What lies under `.` is named without it.
                 let shown = if path == Path::new(".") { Path::new("") } else { path };
-                let tree = Tree { path: index, shown, root: root.into() };
+                let tree = Tree { path: index, shown: shown.into(), root: root.into() };
                 search.folder(&tree, shown, &tree.root);
             }
             Ok(_) => search.single(index, path)?,
@@ -114,10 +124,10 @@ struct Search {
 }
 
 /// One of the paths, a folder.
-struct Tree<'p> {
+struct Tree {
     path: usize,
     /// As it is shown.
-    shown: &'p Path,
+    shown: Arc<Path>,
     root: Arc<Path>,
 }
 
@@ -151,7 +161,7 @@ fn kind_of(name: &OsStr) -> Option<Kind> {
 
 impl Search {
     /// Goes through a folder: `shown` as the path given leads there, `resolved` with all links resolved.
-    fn folder(&mut self, tree: &Tree<'_>, shown: &Path, resolved: &Path) {
+    fn folder(&mut self, tree: &Tree, shown: &Path, resolved: &Path) {
         let (names, groups) = match list(shown) {
             Ok(listed) => listed,
             Err(error) => {
@@ -165,7 +175,7 @@ impl Search {
             match kind_of(&name) {
                 Some(Kind::Request(stem)) => {
                     if self.is_new(resolved, tree.path) {
-                        let pair = pair(path, &groups[&stem], tree.root.clone(), tree.shown);
+                        let pair = pair(path, &groups[&stem], tree.root.clone(), tree.shown.clone());
                         self.found.entries.push(Entry { thing: Thing::Request(pair), under: vec![tree.path] });
                     }
                 }
@@ -225,7 +235,7 @@ impl Search {
             return refused("is a golden, not a request", hint);
         }
         if self.is_new(resolved.join(name), index) {
-            let pair = pair(path.to_owned(), group, resolved.into(), folder);
+            let pair = pair(path.to_owned(), group, resolved.into(), folder.into());
             self.found.entries.push(Entry { thing: Thing::Request(pair), under: vec![index] });
         }
         Ok(())
@@ -273,11 +283,10 @@ fn here(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
-fn pair(request: PathBuf, group: &Group, root: Arc<Path>, tree: &Path) -> Pair {
-    let rivals = group.requests.iter().filter(|path| path.file_name() != request.file_name()).cloned().collect();
-    let goes_down =
-        |path: &Path| path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    let inside = if goes_down(&request) { &request } else { request.strip_prefix(tree).unwrap_or(Path::new("")) };
-    let inside = inside.components().filter(|part| matches!(part, Component::Normal(_))).collect();
-    Pair { goldens: group.goldens.clone(), rivals, inside, root, request }
+fn pair(request: PathBuf, group: &Group, root: Arc<Path>, tree: Arc<Path>) -> Pair {
+    let rivals = match &*group.requests {
+        [_] => Vec::new(),
+        all => all.iter().filter(|path| path.file_name() != request.file_name()).cloned().collect(),
+    };
+    Pair { goldens: group.goldens.clone(), rivals, tree, root, request }
 }

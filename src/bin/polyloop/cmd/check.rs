@@ -161,7 +161,8 @@ fn write_actual(folder: &Path, actual: &Actual<'_>) -> Result<PathBuf> {
     if let Err(error) = fs::create_dir_all(folder) {
         return fail(folder, &format!("cannot be made: {}", error.kind()));
     }
-    for part in actual.pair.inside.parent().into_iter().flat_map(Path::components) {
+    let inside = actual.pair.inside();
+    for part in inside.parent().into_iter().flat_map(Path::components) {
         path.push(part);
         if let Err(error) = fs::create_dir(&path)
             && error.kind() != io::ErrorKind::AlreadyExists
@@ -172,7 +173,7 @@ fn write_actual(folder: &Path, actual: &Actual<'_>) -> Result<PathBuf> {
             return fail(&path, "is no folder of its own: nothing is written through it");
         }
     }
-    path.push(actual.pair.inside.file_name().unwrap_or_default());
+    path.push(inside.file_name().unwrap_or_default());
     if ["yaml", "yml", "json"].iter().any(|ending| path.with_extension(ending).exists()) {
         return fail(&path, "is a request: what is written beside it would be its golden, which only --accept writes");
     }
@@ -186,7 +187,7 @@ fn refuse_collisions(found: &Found) -> Result<()> {
     let mut seen = HashMap::new();
     for pair in found.pairs() {
         let request = pair.request.with_extension("");
-        let first = seen.entry(pair.inside.with_extension("")).or_insert_with(|| request.clone());
+        let first = seen.entry(pair.inside().with_extension("")).or_insert_with(|| request.clone());
         if *first != request {
             return Err(usage("--write-actual would write what two requests give to one file")
                 .with_hint("check one of the folders at a time, or name them by relative paths")
