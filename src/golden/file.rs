@@ -41,46 +41,47 @@ pub fn look(path: &Path, root: &Path) -> Result<Metadata> {
 }
 
 /// Reads a file whole, of which `metadata` tells. Only regular files: a pipe has no end that could be waited for.
-pub fn read(path: &Path, metadata: &Metadata) -> Result<Vec<u8>> {
-    let read = || {
+pub fn read<'r>(path: &Path, metadata: &Metadata, room: &'r mut Vec<u8>) -> Result<&'r [u8]> {
+    let mut read = || {
         if metadata.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
         }
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
         }
-        read_to_end(File::open(path)?, metadata.len())
+        read_to_end(File::open(path)?, metadata.len(), room)
     };
-    read().map_err(|error| unreadable(path, &error))
+    let filled = read().map_err(|error| unreadable(path, &error))?;
+    Ok(&room[..filled])
 }
 
 /// Reads in one go what a file is said to hold, and on from there if it has grown; no more than one byte past the
 /// largest document.
-fn read_to_end(mut file: File, len: u64) -> io::Result<Vec<u8>> {
+fn read_to_end(mut file: File, len: u64, bytes: &mut Vec<u8>) -> io::Result<usize> {
     let most = limits::DOCUMENT_BYTES + 1;
     let expected = usize::try_from(len).unwrap_or(most).saturating_add(1).min(most);
-    let mut bytes = vec![0; expected];
+    // What the room holds of other files is written over; only what is new has to be cleared.
+    if bytes.len() < expected {
+        bytes.resize(expected, 0);
+    }
     let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read(&mut bytes[filled..]) {
-            Ok(0) => {
-                bytes.truncate(filled);
-                return Ok(bytes);
-            }
+    while filled < expected {
+        match file.read(&mut bytes[filled..expected]) {
+            Ok(0) => return Ok(filled),
             Ok(count) => {
                 filled += count;
                 // One byte more was asked for than the file is said to hold, and did not come: this is its end.
-                if filled as u64 == len && filled < bytes.len() {
-                    bytes.truncate(filled);
-                    return Ok(bytes);
+                if filled as u64 == len && filled < expected {
+                    return Ok(filled);
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
-    file.take((most - filled) as u64).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    bytes.truncate(filled);
+    file.take((most - filled) as u64).read_to_end(bytes)?;
+    Ok(bytes.len())
 }
 
 /// The error of something that cannot be read.

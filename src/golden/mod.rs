@@ -241,12 +241,13 @@ fn each(found: &Found, options: &Options<'_>) -> Vec<Option<Outcome>> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(found.entries.len()));
     let work = || {
+        let mut room = pair::Room::default();
         while let Some((index, entry)) = {
             let index = next.fetch_add(1, Ordering::Relaxed);
             found.entries.get(index).map(|entry| (index, entry))
         } {
             let outcome = match &entry.thing {
-                Thing::Request(pair) => pair::check(pair, options),
+                Thing::Request(pair) => pair::check(pair, options, &mut room),
                 _ => None,
             };
             done.lock().unwrap_or_else(|broken| broken.into_inner()).push((index, outcome));

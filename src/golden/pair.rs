@@ -13,11 +13,18 @@ use crate::diff::Subject;
 use crate::error::{Code, Error, Result};
 use crate::read::{self, Format};
 
+/// What files are read into, one pair after the other.
+#[derive(Default)]
+pub(super) struct Room {
+    request: Vec<u8>,
+    golden: Vec<u8>,
+}
+
 /// What became of a request; `None` for a file that is none.
-pub(super) fn check(pair: &Pair, options: &Options<'_>) -> Option<Outcome> {
+pub(super) fn check(pair: &Pair, options: &Options<'_>, room: &mut Room) -> Option<Outcome> {
     let (request, golden) = (Some(pair.request.clone()), pair.goldens.first().cloned());
     let mut outcome = Outcome { request, golden, ..Outcome::default() };
-    match examine(pair, options, &mut outcome) {
+    match examine(pair, options, room, &mut outcome) {
         Ok(true) => {}
         Ok(false) => return None,
         Err(error) => (outcome.status, outcome.error) = (Status::Error, Some(error)),
@@ -26,18 +33,18 @@ pub(super) fn check(pair: &Pair, options: &Options<'_>) -> Option<Outcome> {
 }
 
 /// False for a file that is no request.
-fn examine(pair: &Pair, options: &Options<'_>, outcome: &mut Outcome) -> Result<bool> {
+fn examine(pair: &Pair, options: &Options<'_>, room: &mut Room, outcome: &mut Outcome) -> Result<bool> {
     let name = name_of(&pair.request);
     let named = |error: Error| error.with_source(&name);
     let metadata = file::look(&pair.request, &pair.root)?;
-    let bytes = file::read(&pair.request, &metadata)?;
-    let text = decode(&bytes).map_err(named)?;
+    let bytes = file::read(&pair.request, &metadata, &mut room.request)?;
+    let text = decode(bytes).map_err(named)?;
     let format = Format::of_path(&pair.request);
     if pair.goldens.is_empty() && !read::looks_like_request(text, format).map_err(named)? {
         return Ok(false);
     }
     refuse_ambiguous(pair)?;
-    let golden = pair.goldens.first().map(|path| vetted(path, pair, &metadata)).transpose()?;
+    let golden = pair.goldens.first().map(|path| vetted(path, pair, &metadata, &mut room.golden)).transpose()?;
 
     let request = read::request(text, format).map_err(named)?;
     let context = assemble(&request, None);
@@ -46,7 +53,7 @@ fn examine(pair: &Pair, options: &Options<'_>, outcome: &mut Outcome) -> Result<
     match &golden {
         None => outcome.status = Status::Missing,
         Some(golden) => {
-            outcome.golden_print = Some((golden.bytes.len(), xxhash_rust::xxh3::xxh3_128(&golden.bytes)));
+            outcome.golden_print = Some((golden.bytes.len(), xxhash_rust::xxh3::xxh3_128(golden.bytes)));
             let subject = Subject { name: &name, context: &context, request: Some(&request), spelled: None };
             set_against(subject, golden.as_golden(), options.prove, outcome)?;
         }
@@ -81,20 +88,20 @@ fn set_against(subject: Subject<'_>, golden: Golden<'_>, prove_it: bool, outcome
 }
 
 /// A golden's file.
-struct Recorded {
+struct Recorded<'r> {
     name: String,
     form: Form,
-    bytes: Vec<u8>,
+    bytes: &'r [u8],
 }
 
-impl Recorded {
+impl Recorded<'_> {
     fn as_golden(&self) -> Golden<'_> {
-        Golden { name: &self.name, form: self.form, bytes: &self.bytes }
+        Golden { name: &self.name, form: self.form, bytes: self.bytes }
     }
 }
 
 /// Reads a golden that can prove anything about its request.
-fn vetted(path: &Path, pair: &Pair, request: &Metadata) -> Result<Recorded> {
+fn vetted<'r>(path: &Path, pair: &Pair, request: &Metadata, room: &'r mut Vec<u8>) -> Result<Recorded<'r>> {
     let metadata = file::look(path, &pair.root)?;
     if file::is_same((path, &metadata), (&pair.request, request)) {
         return Err(Error::new(
@@ -105,7 +112,7 @@ fn vetted(path: &Path, pair: &Pair, request: &Metadata) -> Result<Recorded> {
         .with_source(name_of(path)));
     }
     let form = Form::of_path(path).unwrap_or(Form::Stream);
-    Ok(Recorded { name: name_of(path), form, bytes: file::read(path, &metadata)? })
+    Ok(Recorded { name: name_of(path), form, bytes: file::read(path, &metadata, room)? })
 }
 
 /// Two requests for one golden, or two goldens for one request: neither says which is meant.
@@ -129,9 +136,10 @@ fn refuse_ambiguous(pair: &Pair) -> Result<()> {
 
 /// What is wrong with a rival is said where it is checked itself.
 fn is_request(path: &Path) -> bool {
-    let bytes = fs::metadata(path).ok().and_then(|metadata| file::read(path, &metadata).ok());
-    let Some(bytes) = bytes else { return false };
-    decode(&bytes).and_then(|text| read::looks_like_request(text, Format::of_path(path))).unwrap_or(false)
+    let mut room = Vec::new();
+    let Ok(metadata) = fs::metadata(path) else { return false };
+    let Ok(bytes) = file::read(path, &metadata, &mut room) else { return false };
+    decode(bytes).and_then(|text| read::looks_like_request(text, Format::of_path(path))).unwrap_or(false)
 }
 
 fn decode(bytes: &[u8]) -> Result<&str> {
