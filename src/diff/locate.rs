@@ -89,7 +89,8 @@ pub(super) fn locate(
 }
 
 impl FirstDifference {
-    fn in_message(message: Option<usize>) -> Self {
+    /// A difference of which no more is known than the message.
+    pub(crate) fn in_message(message: Option<usize>) -> Self {
         FirstDifference {
             message,
             block: None,

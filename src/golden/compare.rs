@@ -202,16 +202,7 @@ fn spelled_from(byte: usize, golden: Golden<'_>, recorded: &Context<'_>, context
         None => Some("tools".to_owned()),
         Some(index) => context.messages.get(index).map(|message| message.origin.to_string()),
     };
-    FirstDifference {
-        message,
-        block: None,
-        byte: None,
-        char: None,
-        line: None,
-        column: None,
-        origin_a: origin(recorded),
-        origin_b: origin(context),
-    }
+    FirstDifference { origin_a: origin(recorded), origin_b: origin(context), ..FirstDifference::in_message(message) }
 }
 
 /// The text on both sides of the place where two blocks of text part.
