@@ -28,7 +28,13 @@ pub fn assemble<'r>(request: &'r RunRequest<'_>, steps: Option<usize>) -> Contex
     Context { tools: parts.tools.iter().map(|tool| tool.borrow()).collect(), messages }
 }
 
-fn push_step<'r>(request: &'r RunRequest<'_>, index: usize, step: &'r Step<'_>, messages: &mut Vec<Message<'r>>) {
+/// Adds the messages of step `index`, which is one of the request or was admitted to it.
+pub(crate) fn push_step<'r>(
+    request: &'r RunRequest<'_>,
+    index: usize,
+    step: &'r Step<'_>,
+    messages: &mut Vec<Message<'r>>,
+) {
     let raw_output = Block { content: Content::Text(step.raw_output.borrow()), origin: Origin::RawOutput(index) };
     if let Outcome::ToolCalls(calls) = &step.outcome {
         let said = if step.raw_output.is_empty() { None } else { Some(raw_output) };

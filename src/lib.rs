@@ -48,6 +48,7 @@ pub mod golden;
 pub mod measure;
 pub mod read;
 pub mod request;
+pub mod stream;
 pub mod template;
 pub mod write;
 

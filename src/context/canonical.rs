@@ -222,7 +222,8 @@ impl<W: Write> Write for Canonical<W> {
     }
 }
 
-fn digest_text(hash: Sha256) -> String {
+/// `sha256:` and the hex.
+pub(crate) fn digest_text(hash: Sha256) -> String {
     struct Hex<'a>(&'a [u8]);
     impl fmt::Display for Hex<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,10 +7,12 @@ mod canonical;
 mod escape;
 mod json;
 mod origin;
+mod scan;
 mod text;
 mod window;
 
 pub use canonical::Canonical;
+pub(crate) use canonical::digest_text;
 pub(crate) use escape::StringFault;
 pub use json::Json;
 pub(crate) use origin::Key;

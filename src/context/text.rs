@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 
-use super::escape::{StringFault, canonical_escape, decode_json, escape_len, unescape, write_escaped};
+use super::escape::{StringFault, canonical_escape, decode_json, unescape, write_escaped};
+use super::scan::{Scanned, scan};
 
 /// A piece of text, as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,34 +37,12 @@ impl<'a> Text<'a> {
     /// Reads the inside of a JSON string up to its closing quote; also its length in bytes. What is escaped as the
     /// canonical stream escapes stays a slice; any other spelling is decoded.
     pub(crate) fn scan_json(rest: &'a str) -> Result<(Self, usize), StringFault> {
-        let bytes = rest.as_bytes();
-        let mut saved = 0;
-        let mut is_canonical = true;
-        let mut at = 0;
-        let len = loop {
-            at += memchr::memchr2(b'"', b'\\', &bytes[at..]).ok_or(StringFault::Unterminated)?;
-            if bytes[at] == b'"' {
-                break at;
-            }
-            let mut len = canonical_escape(&bytes[at..]);
-            if len == 0 {
-                is_canonical = false;
-                len = escape_len(&bytes[at..]).ok_or(StringFault::Escape(at))?;
-            }
-            saved += len - 1;
-            at += len;
-        };
-        let is_control = |byte: &u8| *byte < 0x20;
-        // Without an early end this is done many bytes at a time.
-        if bytes[..len].iter().fold(false, |found, byte| found | is_control(byte)) {
-            return Err(StringFault::Control(bytes.iter().position(is_control).unwrap_or(0)));
-        }
+        let Scanned { len, saved, chars, is_canonical } = scan(rest.as_bytes())?;
         let raw = &rest[..len];
         if !is_canonical {
             return Ok((Text::plain(decode_json(raw)?), len));
         }
         let pieces = if raw.is_empty() { Vec::new() } else { vec![Piece::Escaped(raw)] };
-        let chars = raw.chars().count() - saved;
         Ok((Text { pieces, chars: chars as u64, bytes: (len - saved) as u64 }, len))
     }
 

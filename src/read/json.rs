@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Result};
 
 /// Reads one JSON value, with nothing but white space round it.
 pub(crate) fn parse(text: &str) -> Result<Node<'_>> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, nodes: 0 };
+    let mut reader = Reader::new(text, 0);
     let node = reader.value(0).map_err(Error::at_top)?;
     reader.skip_space();
     match reader.bytes.get(reader.at) {
@@ -24,7 +24,8 @@ pub(crate) fn parse(text: &str) -> Result<Node<'_>> {
     }
 }
 
-struct Reader<'a> {
+/// A place in JSON text.
+pub(crate) struct Reader<'a> {
     text: &'a str,
     bytes: &'a [u8],
     /// The next byte.
@@ -33,7 +34,39 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn value(&mut self, depth: usize) -> Result<Node<'a>> {
+    /// At byte `at` of the text.
+    pub fn new(text: &'a str, at: usize) -> Self {
+        Reader { text, bytes: text.as_bytes(), at, nodes: 0 }
+    }
+
+    /// Where it is, in bytes.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Whether all of the text has been read.
+    pub fn is_at_end(&self) -> bool {
+        self.at >= self.text.len()
+    }
+
+    /// How many values have been read.
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// The next byte that is no white space.
+    pub fn peek(&mut self) -> Option<u8> {
+        self.skip_space();
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Steps over a byte that was seen.
+    pub fn step_over(&mut self) {
+        self.at += 1;
+    }
+
+    /// A value that lies in `depth` lists and maps.
+    pub fn value(&mut self, depth: usize) -> Result<Node<'a>> {
         self.skip_space();
         let start = self.at;
         let value = match self.bytes.get(self.at) {
@@ -139,7 +172,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A string; its opening quote is the next byte.
-    fn string(&mut self) -> Result<Text<'a>> {
+    pub fn string(&mut self) -> Result<Text<'a>> {
         let start = self.at + 1;
         let fault = match Text::scan_json(&self.text[start..]) {
             Ok((text, len)) => {

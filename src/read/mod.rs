@@ -12,6 +12,10 @@ mod position;
 mod request;
 mod yaml;
 
+pub(crate) use fields::Path as NodePath;
+pub(crate) use json::Reader;
+pub(crate) use request::step;
+
 pub use node::limits;
 
 use std::path::Path;

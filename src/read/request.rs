@@ -147,7 +147,7 @@ fn injection<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Injection<'a>> {
     })
 }
 
-fn step<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Step<'a>> {
+pub(crate) fn step<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Step<'a>> {
     let fields = Fields::of(node, path, keys::STEP)?;
     let raw_output = fields.take("raw_output", path, text)?;
     let mut outcomes = [

@@ -154,10 +154,8 @@ impl<'a> RunRequest<'a> {
                 .with_hint("leave max_prompt_chars out for no budget")
                 .with_path("budget.max_prompt_chars"));
         }
-        if template.is_none() && parts.trajectory.iter().any(|step| !matches!(step.outcome, Outcome::ToolCalls(_))) {
-            return Err(Error::new(Code::RequestType, "there are steps but no observation_template")
-                .with_hint("to feed observations back as they stand, write observation_template: \"{observation}\"")
-                .with_path("observation_template"));
+        if template.is_none() && parts.trajectory.iter().any(Step::needs_template) {
+            return Err(no_template());
         }
         for (index, step) in parts.trajectory.iter().enumerate() {
             check_step(&parts, step).map_err(|error| error.under(&format!("trajectory[{index}]")))?;
@@ -190,27 +188,37 @@ impl<'a> RunRequest<'a> {
         self.observation(step).into_iter().flat_map(|text| std::iter::once(text).chain(fields.clone())).collect()
     }
 
-    /// A template that repeats its fields, or pads them, could ask for more than any machine holds.
+    /// The rules that hold between this request and a step that follows those it has; `expansion` is that of the steps
+    /// before. What is admitted step by step is what [`RunRequest::new`] takes whole.
+    pub(crate) fn admit(&self, step: &Step<'a>, expansion: &mut Expansion) -> Result<()> {
+        if self.template.is_none() && step.needs_template() {
+            return Err(no_template());
+        }
+        check_step(&self.parts, step)?;
+        self.expand(step, expansion)
+    }
+
     fn check_expansion(&self) -> Result<()> {
-        let Some(template) = &self.template else { return Ok(()) };
-        let mut given = template.source().len() as u64;
-        let mut cost = 0u64;
-        for step in &self.parts.trajectory {
-            let arguments = self.arguments(step);
-            if arguments.is_empty() {
-                continue;
-            }
-            given += arguments.iter().map(|text| text.bytes()).sum::<u64>();
-            cost = cost.saturating_add(template.cost(&arguments));
-            if cost > Self::MAX_EXPANSION + 8 * given {
-                return Err(Error::new(
-                    Code::RequestLimit,
-                    "the template would make far more text of the observations than there is: polyloop's limit is \
-                     64 MiB and eight times the observations",
-                )
-                .with_hint("use fewer fields, or smaller widths")
-                .with_path("observation_template"));
-            }
+        let mut expansion = Expansion::default();
+        self.parts.trajectory.iter().try_for_each(|step| self.expand(step, &mut expansion))
+    }
+
+    /// A template that repeats its fields, or pads them, could ask for more than any machine holds.
+    fn expand(&self, step: &Step<'a>, expansion: &mut Expansion) -> Result<()> {
+        let (Some(template), arguments) = (&self.template, self.arguments(step)) else { return Ok(()) };
+        if arguments.is_empty() {
+            return Ok(());
+        }
+        expansion.given += arguments.iter().map(|text| text.bytes()).sum::<u64>();
+        expansion.cost = expansion.cost.saturating_add(template.cost(&arguments));
+        if expansion.cost > Self::MAX_EXPANSION + 8 * (template.source().len() as u64 + expansion.given) {
+            return Err(Error::new(
+                Code::RequestLimit,
+                "the template would make far more text of the observations than there is: polyloop's limit is 64 MiB \
+                 and eight times the observations",
+            )
+            .with_hint("use fewer fields, or smaller widths")
+            .with_path("observation_template"));
         }
         Ok(())
     }
@@ -223,6 +231,26 @@ impl<'a> RunRequest<'a> {
             Outcome::ToolCalls(_) => None,
         }
     }
+}
+
+impl Step<'_> {
+    /// Native tool calls alone go through no template.
+    fn needs_template(&self) -> bool {
+        !matches!(self.outcome, Outcome::ToolCalls(_))
+    }
+}
+
+/// What templates have been given, and have made of it, in bytes.
+#[derive(Default)]
+pub(crate) struct Expansion {
+    given: u64,
+    cost: u64,
+}
+
+fn no_template() -> Error {
+    Error::new(Code::RequestType, "there are steps but no observation_template")
+        .with_hint("to feed observations back as they stand, write observation_template: \"{observation}\"")
+        .with_path("observation_template")
 }
 
 fn check_field_names(names: &[Cow<'_, str>]) -> Result<()> {

@@ -6,6 +6,7 @@ mod model;
 mod places;
 mod scalars;
 mod text;
+mod windows;
 
 use polyloop::context::Text;
 use polyloop::read::{self, Format, Input};

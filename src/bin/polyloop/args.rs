@@ -103,6 +103,8 @@ pub enum RenderFormat {
     Jsonl,
     /// A list of messages that reads back to the same bytes
     Yaml,
+    /// The digest of the canonical stream alone, on one line
+    Digest,
 }
 
 /// Compare two contexts byte for byte, and explain every difference

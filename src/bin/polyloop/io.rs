@@ -1,7 +1,7 @@
 //! Reading inputs, writing outputs, and saying what went wrong.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 pub use polyloop::golden::name_of;
@@ -63,6 +63,55 @@ impl Source {
     /// The format, by the name or else by the content.
     pub fn format_of(&self, text: &str) -> Format {
         self.format.unwrap_or_else(|| Format::of_content(text))
+    }
+}
+
+/// An input that need not be held: a file, or what came through a pipe and was too much to hold.
+pub struct Spool {
+    /// The name it is shown by.
+    pub name: String,
+    /// What can be read again and again.
+    pub file: File,
+    format: Option<Format>,
+}
+
+impl Spool {
+    /// How much of a pipe is held, in bytes; more goes to a temporary file.
+    const HELD: usize = 4 << 20;
+
+    /// Opens a file, or standard input for `-`; what is held already, and what is no file, comes whole.
+    pub fn open(path: &Path) -> Result<std::result::Result<Spool, Source>> {
+        if path != Path::new("-") {
+            return match File::open(path) {
+                Ok(file) if file.metadata().is_ok_and(|metadata| metadata.is_file()) => {
+                    Ok(Ok(Spool { name: name_of(path), file, format: Format::of_path(path) }))
+                }
+                // Whatever is wrong with it is said there.
+                _ => Source::read(path).map(Err),
+            };
+        }
+        let name = "<stdin>".to_owned();
+        let fail = |error: io::Error| cannot_read(&error).with_source(&name);
+        let mut stdin = io::stdin().lock();
+        let mut bytes = Vec::new();
+        stdin.by_ref().take(Self::HELD as u64 + 1).read_to_end(&mut bytes).map_err(fail)?;
+        if bytes.len() <= Self::HELD || bytes.contains(&0) {
+            return Ok(Err(Source { name, format: None, bytes }));
+        }
+        let mut file = tempfile::tempfile().map_err(fail)?;
+        let rest = limits::DOCUMENT_BYTES as u64 + 1 - bytes.len() as u64;
+        file.write_all(&bytes).map_err(fail)?;
+        io::copy(&mut stdin.take(rest), &mut file).map_err(fail)?;
+        Ok(Ok(Spool { name, file, format: None }))
+    }
+
+    /// Reads it whole after all.
+    pub fn into_source(mut self) -> Result<Source> {
+        let expected = self.file.metadata().map_or(0, |metadata| metadata.len());
+        let expected = usize::try_from(expected).unwrap_or(usize::MAX).min(limits::DOCUMENT_BYTES) + 1;
+        let bytes = self.file.rewind().and_then(|()| read_bounded(self.file, expected));
+        let bytes = bytes.map_err(|error| cannot_read(&error).with_source(&self.name))?;
+        Ok(Source { name: self.name, format: self.format, bytes })
     }
 }
 

@@ -7,3 +7,4 @@ pub mod diff;
 pub mod man;
 pub mod render;
 pub mod schema;
+pub mod stream;

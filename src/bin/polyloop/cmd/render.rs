@@ -9,6 +9,7 @@ use polyloop::read::{self, Format, Input, Recorded};
 use polyloop::write::{Report, View, is_live, write_yaml};
 use polyloop::{Code, Context, Error, Result, assemble};
 
+use super::stream::{self, Outcome};
 use crate::args::{Render, RenderFormat};
 use crate::exit::Exit;
 use crate::io::{Source, file_of, is_same_file, note, refuse_overwriting, save, write_json, write_out};
@@ -16,7 +17,10 @@ use crate::terminal::Terminal;
 
 pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     check_outputs(args)?;
-    let source = Source::read(&args.input)?;
+    let source = match stream::run(args, terminal)? {
+        Outcome::Done(exit) => return Ok(exit),
+        Outcome::Held(source) => source,
+    };
     let named = |error: Error| error.with_source(&source.name);
     if source.format == Some(Format::JsonLines) && source.text().is_err() {
         // A line of a batch may be broken in any way; the others are rendered all the same.
@@ -117,20 +121,21 @@ fn print(args: &Render, report: &Report<'_>, terminal: &Terminal) -> anyhow::Res
         RenderFormat::Yaml => write_yaml(report.context, out),
         RenderFormat::Jsonl if to_terminal => jsonl_to_terminal(report.context, out),
         RenderFormat::Jsonl => report.context.write_canonical(out),
+        RenderFormat::Digest => writeln!(out, "{}", report.digest()),
         RenderFormat::Text => {
             let look = terminal.look(args.output.as_deref());
             let view = View::new(report, &look);
             if args.summary { view.write_summary(out) } else { view.write(out) }
         }
     })?;
-    if matches!(args.format, RenderFormat::Jsonl | RenderFormat::Yaml) {
+    if matches!(args.format, RenderFormat::Jsonl | RenderFormat::Yaml | RenderFormat::Digest) {
         say_aside(report);
     }
     Ok(verdict(report))
 }
 
-/// The formats that hold the messages alone leave the rest to stderr.
-fn say_aside(report: &Report<'_>) {
+/// The formats that hold the messages alone, or their digest, leave the rest to stderr.
+pub fn say_aside(report: &Report<'_>) {
     for warning in &report.warnings {
         note(&format!("{}: warning: {} ({}, {})", report.source, warning.message, warning.path, warning.code));
     }
