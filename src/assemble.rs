@@ -41,20 +41,20 @@ pub(crate) fn push_step<'r>(
         let origin = |call| Origin::ToolCall { step: index, call };
         let uses = calls.iter().enumerate().map(|(n, call)| Block { content: tool_use(call), origin: origin(n) });
         let blocks = said.into_iter().chain(uses).collect();
-        messages.push(Message { role: Role::Assistant, blocks, origin: Origin::RawOutput(index) });
+        messages.push(of_blocks(Role::Assistant, blocks, Origin::RawOutput(index)));
         for (n, call) in calls.iter().enumerate() {
             if let Some(content) = tool_result(call) {
                 let block = Block { content, origin: origin(n) };
-                messages.push(Message { role: Role::Tool, blocks: vec![block], origin: origin(n) });
+                messages.push(of_blocks(Role::Tool, vec![block], origin(n)));
             }
         }
         return;
     }
-    messages.push(Message { role: Role::Assistant, blocks: vec![raw_output], origin: Origin::RawOutput(index) });
+    messages.push(of_blocks(Role::Assistant, vec![raw_output], Origin::RawOutput(index)));
     if let Some(template) = request.template() {
         let content = Content::Text(template.apply(&request.arguments(step)));
         let block = Block { content, origin: Origin::Observation(index) };
-        messages.push(Message { role: Role::User, blocks: vec![block], origin: Origin::Observation(index) });
+        messages.push(of_blocks(Role::User, vec![block], Origin::Observation(index)));
     }
 }
 
@@ -64,7 +64,11 @@ fn input_message<'r>(input: &'r InputMessage<'_>, origin: Origin<'r>) -> Message
 
 fn message<'r>(role: Role<'r>, content: &'r [Content<'_>], origin: Origin<'r>) -> Message<'r> {
     let blocks = content.iter().map(|content| Block { content: content.borrow(), origin: origin.clone() }).collect();
-    Message { role, blocks, origin }
+    of_blocks(role, blocks, origin)
+}
+
+fn of_blocks<'r>(role: Role<'r>, blocks: Vec<Block<'r>>, origin: Origin<'r>) -> Message<'r> {
+    Message { role, blocks, origin, fingerprint: None }
 }
 
 fn tool_use<'r>(call: &'r ToolCall<'_>) -> Content<'r> {

@@ -83,7 +83,10 @@ fn a_golden_is_compared_like_its_request() {
 fn one(text: &str) -> Context<'static> {
     let origin = Origin::Goal(0);
     let block = Block { content: Content::Text(Text::plain(text.to_owned())), origin: origin.clone() };
-    Context { tools: Vec::new(), messages: vec![Message { role: Role::User, blocks: vec![block], origin }] }
+    Context {
+        tools: Vec::new(),
+        messages: vec![Message { role: Role::User, blocks: vec![block], origin, fingerprint: None }],
+    }
 }
 
 fn view(a: &str, b: &str) -> String {

@@ -42,8 +42,8 @@ impl Context<'_> {
     /// The length of the canonical stream in bytes.
     pub fn canonical_len(&self) -> u64 {
         let mut count = Count(0);
-        self.write_canonical(&mut count).expect("counting takes every write");
-        count.0
+        self.write_tools(&mut count).expect("counting takes every write");
+        count.0 + self.messages.iter().map(Message::canonical_len).sum::<u64>()
     }
 
     /// `sha256:` and the lower-case hex of the canonical stream.
@@ -69,6 +69,9 @@ impl Message<'_> {
 
     /// The length of that line in bytes.
     pub fn canonical_len(&self) -> u64 {
+        if let Some(fingerprint) = self.fingerprint {
+            return fingerprint.len;
+        }
         let mut count = Count(0);
         self.write_canonical(&mut count).expect("counting takes every write");
         count.0

@@ -24,6 +24,11 @@ impl<'a> Json<'a> {
         Json(Cow::Borrowed(&self.0))
     }
 
+    /// The same value, on its own.
+    pub(crate) fn to_owned<'t>(&self) -> Json<'t> {
+        Json(Cow::Owned(self.0.to_string()))
+    }
+
     pub(super) fn write_canonical<W: io::Write>(&self, out: &mut W) -> io::Result<()> {
         out.write_all(self.0.as_bytes())
     }

@@ -8,6 +8,7 @@ mod escape;
 mod json;
 mod origin;
 mod scan;
+mod store;
 mod text;
 mod window;
 
@@ -17,11 +18,15 @@ pub(crate) use escape::StringFault;
 pub use json::Json;
 pub(crate) use origin::Key;
 pub use origin::{Origin, Segment};
+pub(crate) use store::Form;
+pub use store::{Store, Stored};
 pub use text::{Chunks, Piece, Text};
 pub(crate) use window::{equal_start, windows};
 
 use std::borrow::Cow;
 use std::fmt;
+
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
 /// Everything a model is given in one call.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +46,18 @@ pub struct Message<'a> {
     pub blocks: Vec<Block<'a>>,
     /// Where the message came from; a block may say it more exactly.
     pub origin: Origin<'a>,
+    /// What its canonical bytes are known by, where they were seen while it was read and are not held.
+    pub fingerprint: Option<Fingerprint>,
+}
+
+/// The length and a hash of a message's canonical bytes. What differs in it differs; what does not is equal until bytes
+/// say otherwise, which they are asked before two contexts are called identical.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fingerprint {
+    /// Length of the message's line of the canonical stream in bytes.
+    pub len: u64,
+    /// XXH3, 128 bits, of that line.
+    pub hash: u128,
 }
 
 /// One piece of message content, and where it came from.
@@ -55,10 +72,46 @@ pub struct Block<'a> {
 impl Message<'_> {
     /// Whether the canonical bytes of both are the same; where they came from does not count.
     pub fn same_bytes(&self, other: &Message<'_>) -> bool {
+        if let (Some(own), Some(other)) = (self.fingerprint, other.fingerprint) {
+            return own == other;
+        }
         std::ptr::eq(self, other)
             || self.role == other.role
                 && self.blocks.len() == other.blocks.len()
                 && self.blocks.iter().zip(&other.blocks).all(|(a, b)| a.content == b.content)
+    }
+
+    /// What its canonical bytes are known by.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint.unwrap_or_else(|| {
+            let mut canonical = FingerprintWriter { len: 0, hash: Xxh3Default::new() };
+            self.write_canonical(&mut canonical).expect("hashing takes every write");
+            Fingerprint { len: canonical.len, hash: canonical.hash.digest128() }
+        })
+    }
+}
+
+impl Fingerprint {
+    /// That of a message's line of the canonical stream.
+    pub(crate) fn of(line: &[u8]) -> Self {
+        Fingerprint { len: line.len() as u64, hash: xxh3_128(line) }
+    }
+}
+
+struct FingerprintWriter {
+    len: u64,
+    hash: Xxh3Default,
+}
+
+impl std::io::Write for FingerprintWriter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.len += bytes.len() as u64;
+        self.hash.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -184,22 +237,31 @@ impl<'a> Content<'a> {
 
     /// The same content, borrowing all text.
     pub fn borrow(&self) -> Content<'_> {
+        self.map(&mut Text::borrow, &Json::borrow)
+    }
+
+    /// The same content with each of its parts made into another of the same text.
+    pub(crate) fn map<'c, 't>(
+        &'c self,
+        text: &mut impl FnMut(&'c Text<'a>) -> Text<'t>,
+        json: &impl Fn(&'c Json<'a>) -> Json<'t>,
+    ) -> Content<'t> {
         match self {
-            Content::Text(text) => Content::Text(text.borrow()),
-            Content::Thinking { text, signature } => {
-                Content::Thinking { text: text.borrow(), signature: signature.as_ref().map(Text::borrow) }
+            Content::Text(content) => Content::Text(text(content)),
+            Content::Thinking { text: thought, signature } => {
+                Content::Thinking { text: text(thought), signature: signature.as_ref().map(text) }
             }
             Content::ToolUse { id, name, input } => {
-                Content::ToolUse { id: id.borrow(), name: name.borrow(), input: input.borrow() }
+                Content::ToolUse { id: text(id), name: text(name), input: input.map(text, json) }
             }
             Content::ToolResult { tool_use_id, content, is_error, status } => Content::ToolResult {
-                tool_use_id: tool_use_id.borrow(),
-                content: content.iter().map(Content::borrow).collect(),
+                tool_use_id: text(tool_use_id),
+                content: content.iter().map(|part| part.map(text, json)).collect(),
                 is_error: *is_error,
-                status: status.as_ref().map(Text::borrow),
+                status: status.as_ref().map(text),
             },
-            Content::Image { source, chars } => Content::Image { source: source.borrow(), chars: *chars },
-            Content::Opaque { kind, value } => Content::Opaque { kind: kind.borrow(), value: value.borrow() },
+            Content::Image { source, chars } => Content::Image { source: json(source), chars: *chars },
+            Content::Opaque { kind, value } => Content::Opaque { kind: text(kind), value: json(value) },
         }
     }
 }
@@ -213,12 +275,20 @@ pub enum ToolInput<'a> {
     Text(Text<'a>),
 }
 
-impl ToolInput<'_> {
+impl<'a> ToolInput<'a> {
     /// The same arguments, borrowing all text.
     pub fn borrow(&self) -> ToolInput<'_> {
+        self.map(&mut Text::borrow, &Json::borrow)
+    }
+
+    pub(crate) fn map<'c, 't>(
+        &'c self,
+        text: &mut impl FnMut(&'c Text<'a>) -> Text<'t>,
+        json: &impl Fn(&'c Json<'a>) -> Json<'t>,
+    ) -> ToolInput<'t> {
         match self {
-            ToolInput::Json(json) => ToolInput::Json(json.borrow()),
-            ToolInput::Text(text) => ToolInput::Text(text.borrow()),
+            ToolInput::Json(value) => ToolInput::Json(json(value)),
+            ToolInput::Text(value) => ToolInput::Text(text(value)),
         }
     }
 }

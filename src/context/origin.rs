@@ -83,6 +83,24 @@ impl Origin<'_> {
     }
 }
 
+impl<'a> Origin<'a> {
+    /// The same place, on its own.
+    pub(crate) fn to_owned<'t>(&self) -> Origin<'t> {
+        let own = |text: &Cow<'a, str>| Cow::Owned(text.to_string());
+        match self {
+            Origin::Injection { channel, index, entry_id } => {
+                Origin::Injection { channel: own(channel), index: *index, entry_id: own(entry_id) }
+            }
+            Origin::Prefix(index) => Origin::Prefix(*index),
+            Origin::Goal(index) => Origin::Goal(*index),
+            Origin::RawOutput(step) => Origin::RawOutput(*step),
+            Origin::Observation(step) => Origin::Observation(*step),
+            Origin::ToolCall { step, call } => Origin::ToolCall { step: *step, call: *call },
+            Origin::Recorded { message, block } => Origin::Recorded { message: *message, block: *block },
+        }
+    }
+}
+
 impl fmt::Display for Origin<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,14 +6,17 @@ use std::io::{self, Write};
 
 use super::escape::{StringFault, canonical_escape, decode_json, unescape, write_escaped};
 use super::scan::{Scanned, scan};
+use super::store::Stored;
 
 /// A piece of text, as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// The inside of a JSON string that is already escaped just as the canonical stream escapes: passed on as it is.
-    Escaped(&'a str),
+    Escaped(Cow<'a, str>),
     /// Text as it stands.
     Plain(Cow<'a, str>),
+    /// Text that was left in its file.
+    Stored(Stored<'a>),
     /// One character many times: the padding of a template field.
     Fill(char, u64),
 }
@@ -42,7 +45,7 @@ impl<'a> Text<'a> {
         if !is_canonical {
             return Ok((Text::plain(decode_json(raw)?), len));
         }
-        let pieces = if raw.is_empty() { Vec::new() } else { vec![Piece::Escaped(raw)] };
+        let pieces = if raw.is_empty() { Vec::new() } else { vec![Piece::Escaped(Cow::Borrowed(raw))] };
         Ok((Text { pieces, chars: chars as u64, bytes: (len - saved) as u64 }, len))
     }
 
@@ -54,9 +57,35 @@ impl<'a> Text<'a> {
 
     /// A slice of canonically escaped text that cuts no escape in two.
     pub(super) fn from_escaped(raw: &'a str) -> Self {
-        let chars = Chunks { pieces: [].iter(), escaped: raw, fill: None };
+        let chars = Chunks { escaped: raw, ..Chunks::of(&[]) };
         let (chars, bytes) = chars.fold((0, 0), |(c, b), run| (c + run.chars().count() as u64, b + run.len() as u64));
-        Text { pieces: vec![Piece::Escaped(raw)], chars, bytes }
+        Text { pieces: vec![Piece::Escaped(Cow::Borrowed(raw))], chars, bytes }
+    }
+
+    /// Text of a known size that was left in its file.
+    pub(crate) fn stored(stored: Stored<'a>, chars: u64, bytes: u64) -> Self {
+        Text { pieces: vec![Piece::Stored(stored)], chars, bytes }
+    }
+
+    /// A piece to be looked at, its size being of no matter.
+    fn of_piece(piece: Piece<'a>) -> Self {
+        Text { pieces: vec![piece], chars: 0, bytes: 0 }
+    }
+
+    /// The same text with each of its pieces made into another one of the same text.
+    pub(crate) fn map_pieces<'t>(&self, map: impl FnMut(&Piece<'a>) -> Piece<'t>) -> Text<'t> {
+        Text { pieces: self.pieces.iter().map(map).collect(), chars: self.chars, bytes: self.bytes }
+    }
+
+    /// The same text, all of it held.
+    pub(super) fn loaded(&self) -> Cow<'_, Text<'a>> {
+        if !self.pieces.iter().any(|piece| matches!(piece, Piece::Stored(_))) {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(self.map_pieces(|piece| match piece {
+            Piece::Stored(stored) => stored.load(),
+            held => held.clone(),
+        }))
     }
 
     pub(super) fn pieces(&self) -> &[Piece<'a>] {
@@ -113,7 +142,7 @@ impl<'a> Text<'a> {
 
     /// The decoded text, run by run.
     pub fn chunks(&self) -> Chunks<'_> {
-        Chunks { pieces: self.pieces.iter(), escaped: "", fill: None }
+        Chunks::of(&self.pieces)
     }
 
     /// The decoded text as one string: borrowed if it lies in one run.
@@ -133,7 +162,7 @@ impl<'a> Text<'a> {
     pub fn into_cow(self) -> Cow<'a, str> {
         match &*self.pieces {
             [Piece::Plain(Cow::Borrowed(text))] => Cow::Borrowed(text),
-            [Piece::Escaped(raw)] if raw.len() as u64 == self.bytes => Cow::Borrowed(raw),
+            [Piece::Escaped(Cow::Borrowed(raw))] if raw.len() as u64 == self.bytes => Cow::Borrowed(raw),
             _ => Cow::Owned(self.to_string()),
         }
     }
@@ -147,9 +176,9 @@ impl<'a> Text<'a> {
             match piece {
                 Piece::Escaped(raw) => out.write_all(raw.as_bytes())?,
                 Piece::Plain(text) => write_escaped(text, out)?,
+                Piece::Stored(stored) => Text::of_piece(stored.load()).write_escaped(out)?,
                 Piece::Fill(..) => {
-                    let fill = Chunks { pieces: [].iter(), escaped: "", fill: fill_of(piece) };
-                    for chunk in fill {
+                    for chunk in (Chunks { fill: fill_of(piece), ..Chunks::of(&[]) }) {
                         write_escaped(&chunk, out)?;
                     }
                 }
@@ -162,8 +191,9 @@ impl<'a> Text<'a> {
 impl Piece<'_> {
     fn borrow(&self) -> Piece<'_> {
         match self {
-            Piece::Escaped(raw) => Piece::Escaped(raw),
+            Piece::Escaped(raw) => Piece::Escaped(Cow::Borrowed(raw)),
             Piece::Plain(text) => Piece::Plain(Cow::Borrowed(text)),
+            Piece::Stored(stored) => Piece::Stored(*stored),
             Piece::Fill(character, count) => Piece::Fill(*character, *count),
         }
     }
@@ -196,7 +226,25 @@ impl serde::Serialize for Text<'_> {
 /// Equal text, however it is cut into pieces.
 impl PartialEq for Text<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.bytes == other.bytes && (self.pieces == other.pieces || same_bytes(self.chunks(), other.chunks()))
+        let same = || self.pieces == other.pieces || same_bytes(self.chunks(), other.chunks());
+        (self.chars, self.bytes) == (other.chars, other.bytes) && !self.surely_differs(other) && same()
+    }
+}
+
+impl Text<'_> {
+    /// Whether it is known without a look at stored text: all pieces are equal but one, and that one has another hash.
+    fn surely_differs(&self, other: &Text<'_>) -> bool {
+        let mut differing = 0;
+        self.pieces.len() == other.pieces.len()
+            && self.pieces.iter().zip(&other.pieces).all(|pieces| match pieces {
+                (Piece::Stored(a), Piece::Stored(b)) if a.surely_differs(b) => {
+                    differing += 1;
+                    true
+                }
+                (Piece::Stored(a), Piece::Stored(b)) => (a.form, a.len, a.hash) == (b.form, b.len, b.hash) && a == b,
+                (a, b) => a == b,
+            })
+            && differing == 1
     }
 }
 
@@ -234,6 +282,12 @@ pub struct Chunks<'t> {
     fill: Option<(char, u64)>,
 }
 
+impl<'t> Chunks<'t> {
+    fn of(pieces: &'t [Piece<'t>]) -> Self {
+        Chunks { pieces: pieces.iter(), escaped: "", fill: None }
+    }
+}
+
 impl<'t> Iterator for Chunks<'t> {
     type Item = Cow<'t, str>;
 
@@ -253,6 +307,12 @@ impl<'t> Iterator for Chunks<'t> {
             match self.pieces.next()? {
                 Piece::Escaped(raw) => self.escaped = raw,
                 Piece::Plain(text) => return Some(Cow::Borrowed(text)),
+                Piece::Stored(stored) => {
+                    let text = Text::of_piece(stored.load()).chunks().collect::<String>();
+                    if !text.is_empty() {
+                        return Some(Cow::Owned(text));
+                    }
+                }
                 fill @ Piece::Fill(..) => self.fill = fill_of(fill),
             }
         }
@@ -294,7 +354,7 @@ mod tests {
     fn canonical_spelling_stays_a_slice() {
         let raw = r#"a\n\"\\\u001b[0m\u0000é"#;
         let text = Text::from_json(raw).unwrap();
-        assert_eq!(text.pieces, [Piece::Escaped(raw)]);
+        assert_eq!(text.pieces, [Piece::Escaped(Cow::Borrowed(raw))]);
         assert_eq!(text.to_cow(), "a\n\"\\\x1b[0m\0é");
         assert_eq!((text.chars(), text.bytes()), (10, 11));
         assert_eq!(escaped(&text), raw);

@@ -17,6 +17,7 @@ pub(crate) struct Windows {
 ///
 /// Texts that come in pieces of other kinds are decoded whole; those of two requests come alike.
 pub(crate) fn windows(a: &Text<'_>, b: &Text<'_>, around: usize) -> Windows {
+    let (a, b) = (&*a.loaded(), &*b.loaded());
     let (pieces_a, pieces_b) = (a.pieces(), b.pieces());
     let alike = pieces_a.len() == pieces_b.len()
         && pieces_a
@@ -65,7 +66,7 @@ fn raw<'p>(piece: &'p Piece<'_>) -> Option<&'p str> {
     match piece {
         Piece::Escaped(raw) => Some(raw),
         Piece::Plain(text) => Some(text),
-        Piece::Fill(..) => None,
+        Piece::Fill(..) | Piece::Stored(_) => None,
     }
 }
 

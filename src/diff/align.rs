@@ -10,7 +10,7 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::pair::{pair_up, same_text_in_all, text_groups, text_of};
-use crate::context::Message;
+use crate::context::{Fingerprint, Message};
 
 /// What became of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -85,9 +85,9 @@ pub(super) fn align(a: &[Message<'_>], b: &[Message<'_>]) -> Alignment {
 
     let mut names = Names::default();
     let (hashes_a, hashes_b) = std::thread::scope(|scope| {
-        let other = scope.spawn(|| middle_b.iter().map(hash).collect::<Vec<_>>());
-        let hashes = middle_a.iter().map(hash).collect::<Vec<_>>();
-        (hashes, other.join().unwrap_or_else(|_| middle_b.iter().map(hash).collect()))
+        let other = scope.spawn(|| middle_b.iter().map(Message::fingerprint).collect::<Vec<_>>());
+        let hashes = middle_a.iter().map(Message::fingerprint).collect::<Vec<_>>();
+        (hashes, other.join().unwrap_or_else(|_| middle_b.iter().map(Message::fingerprint).collect()))
     });
     let names_a: Vec<usize> = middle_a.iter().zip(hashes_a).map(|(message, hash)| names.of(message, hash)).collect();
     let names_b: Vec<usize> = middle_b.iter().zip(hashes_b).map(|(message, hash)| names.of(message, hash)).collect();
@@ -114,12 +114,12 @@ type Place = (usize, usize);
 /// A small number for each different message.
 #[derive(Default)]
 struct Names<'m, 'a> {
-    by_hash: HashMap<u128, Vec<(usize, &'m Message<'a>)>>,
+    by_hash: HashMap<Fingerprint, Vec<(usize, &'m Message<'a>)>>,
     count: usize,
 }
 
 impl<'m, 'a> Names<'m, 'a> {
-    fn of(&mut self, message: &'m Message<'a>, hash: u128) -> usize {
+    fn of(&mut self, message: &'m Message<'a>, hash: Fingerprint) -> usize {
         let known = self.by_hash.entry(hash).or_default();
         // A hash that is equal says little of what an adversary has made.
         if let Some((name, _)) = known.iter().find(|(_, other)| other.same_bytes(message)) {
@@ -129,25 +129,6 @@ impl<'m, 'a> Names<'m, 'a> {
         self.count += 1;
         known.push((name, message));
         name
-    }
-}
-
-fn hash(message: &Message<'_>) -> u128 {
-    let mut hash = Hash(xxhash_rust::xxh3::Xxh3Default::new());
-    message.write_canonical(&mut hash).expect("hashing takes every write");
-    hash.0.digest128()
-}
-
-struct Hash(xxhash_rust::xxh3::Xxh3Default);
-
-impl std::io::Write for Hash {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::blocks;
 use super::fields::{Fields, Path, each, map, required, string};
 use super::node::{Node, Value};
-use crate::context::{Block, Content, Context, Message, Origin, Role, Text};
+use crate::context::{Block, Content, Context, Json, Message, Origin, Role, Text};
 use crate::error::{Code, Error, Result};
 
 /// Reads a list of messages, origins being their places in the list.
@@ -24,15 +24,28 @@ pub(crate) fn is_tools_line(node: &Node<'_>) -> bool {
     matches!(&node.value, Value::Map(entries) if entries.len() == 1 && entries[0].key == "tools")
 }
 
+/// What a line of a canonical stream holds.
+pub(crate) enum Line<'a> {
+    Tools(Vec<Json<'static>>),
+    Message(Message<'a>),
+}
+
+/// Reads a line of a canonical stream; only the first may be one of tools. `index` is that of its message.
+pub(crate) fn line<'a>(node: &Node<'a>, index: usize, is_first: bool) -> Result<Line<'a>> {
+    if !is_first || !is_tools_line(node) {
+        return message(node, index).map(Line::Message);
+    }
+    let path = &Path::Key(&Path::Root, "tools");
+    let tools = required(node, "tools", &Path::Root)?;
+    each(tools, path, |tool, path| map(tool, path).and_then(|_| tool.to_json())).map(Line::Tools)
+}
+
 /// Adds a line of a canonical stream to the context.
 pub(crate) fn push_line<'a>(node: &Node<'a>, context: &mut Context<'a>) -> Result<()> {
-    if is_tools_line(node) && context.messages.is_empty() && context.tools.is_empty() {
-        let path = &Path::Key(&Path::Root, "tools");
-        let tools = required(node, "tools", &Path::Root)?;
-        context.tools = each(tools, path, |tool, path| map(tool, path).and_then(|_| tool.to_json()))?;
-        return Ok(());
+    match line(node, context.messages.len(), context.messages.is_empty() && context.tools.is_empty())? {
+        Line::Tools(tools) => context.tools = tools,
+        Line::Message(message) => context.messages.push(message),
     }
-    context.messages.push(message(node, context.messages.len())?);
     Ok(())
 }
 
@@ -50,7 +63,7 @@ fn message<'a>(node: &Node<'a>, index: usize) -> Result<Message<'a>> {
     };
     let origin = |block| Origin::Recorded { message: index, block };
     let blocks = content.into_iter().enumerate().map(|(n, content)| Block { content, origin: origin(Some(n)) });
-    Ok(Message { role: Role::recorded(role), blocks: blocks.collect(), origin: origin(None) })
+    Ok(Message { role: Role::recorded(role), blocks: blocks.collect(), origin: origin(None), fingerprint: None })
 }
 
 fn content<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Vec<Content<'a>>> {

@@ -14,6 +14,7 @@ mod yaml;
 
 pub(crate) use fields::Path as NodePath;
 pub(crate) use json::Reader;
+pub(crate) use messages::{Line, line};
 pub(crate) use request::step;
 
 pub use node::limits;

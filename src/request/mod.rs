@@ -198,6 +198,12 @@ impl<'a> RunRequest<'a> {
         self.expand(step, expansion)
     }
 
+    /// The same request with steps that it admitted.
+    pub(crate) fn with_steps(mut self, steps: Vec<Step<'a>>) -> Self {
+        self.parts.trajectory = steps;
+        self
+    }
+
     fn check_expansion(&self) -> Result<()> {
         let mut expansion = Expansion::default();
         self.parts.trajectory.iter().try_for_each(|step| self.expand(step, &mut expansion))

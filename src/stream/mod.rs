@@ -10,6 +10,7 @@
 //! whatever is wrong with a document, documents of other kinds, and heads of more than a mebibyte.
 
 mod digest;
+mod keep;
 mod recipe;
 mod walk;
 mod window;
@@ -19,6 +20,7 @@ use std::io::{self, Read, Seek, Write};
 use crate::context::{Context, Message};
 use crate::measure::{self, Size};
 use digest::{Digester, Pending};
+pub use keep::{Kept, Outline, outline, sign};
 use recipe::Recipe;
 use walk::{Sink, Walk};
 

@@ -10,12 +10,15 @@ use crate::assemble::{assemble, push_step};
 use crate::context::{Context, Message};
 use crate::error::{Error, Result};
 use crate::read::{self, Format, NodePath, Reader, limits};
-use crate::request::{Expansion, RunRequest};
+use crate::request::{Expansion, RunRequest, Step};
 
 /// Where what is assembled goes.
 pub(super) trait Sink {
     /// Takes the tools, and the messages that stand before the steps.
     fn begin(&mut self, context: &Context<'_>) -> Option<()>;
+
+    /// Takes a step that is assembled next; its text lies at `place`, as that of its messages.
+    fn step(&mut self, _: &Step<'_>, _: Place<'_>) {}
 
     /// Takes a message of a step; the text it points at lies at `place`, as far as it was not rewritten.
     fn message(&mut self, message: &Message<'_>, place: Place<'_>) -> Option<()>;
@@ -139,6 +142,7 @@ impl Walk {
                         if let Some(request) = request.as_ref().filter(|_| goes_with_head) {
                             goes_with_head = request.admit(&step, &mut expansion).is_ok();
                             if goes_with_head && steps < self.assembled {
+                                sink.step(&step, place);
                                 let mut messages = Vec::with_capacity(2);
                                 push_step(request, steps, &step, &mut messages);
                                 messages.iter().try_for_each(|message| sink.message(message, place))?;

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use polyloop::context::Store;
 pub use polyloop::golden::name_of;
 use polyloop::read::{self, Format, Recorded, limits};
 use polyloop::write::{Visible, json_formatter};
@@ -31,11 +32,6 @@ impl Source {
         let bytes = if is_stdin { read_bounded(io::stdin().lock(), 0) } else { read_file(path) };
         let bytes = bytes.map_err(|error| cannot_read(&error).with_source(&name))?;
         Ok(Source { name, format: Format::of_path(path), bytes })
-    }
-
-    /// Whether another input of the same format holds the same bytes.
-    pub fn same_bytes(&self, other: &Source) -> bool {
-        self.format == other.format && self.bytes == other.bytes
     }
 
     /// The text, checked to be UTF-8.
@@ -105,6 +101,16 @@ impl Spool {
         Ok(Ok(Spool { name, file, format: None }))
     }
 
+    /// The same file, for text that is left in it.
+    pub fn store(&self) -> Result<Store> {
+        self.file.try_clone().map(Store::new).map_err(|error| cannot_read(&error).with_source(&self.name))
+    }
+
+    /// What its name says of the format.
+    pub fn format(&self) -> Option<Format> {
+        self.format
+    }
+
     /// Reads it whole after all.
     pub fn into_source(mut self) -> Result<Source> {
         let expected = self.file.metadata().map_or(0, |metadata| metadata.len());
@@ -123,6 +129,47 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     }
     let len = usize::try_from(metadata.len()).unwrap_or(usize::MAX).min(limits::DOCUMENT_BYTES);
     read_bounded(file, if metadata.is_file() { len + 1 } else { 0 })
+}
+
+/// Whether two files are there and hold the same bytes.
+pub fn same_files(a: &Path, b: &Path) -> bool {
+    const PIECE: usize = 128 << 10;
+    let (Ok(mut a), Ok(mut b)) = (File::open(a), File::open(b)) else { return false };
+    let len = |file: &File| file.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
+    if len(&a).is_none() || len(&a) != len(&b) {
+        return false;
+    }
+    let (mut bytes_a, mut bytes_b) = (vec![0; PIECE], vec![0; PIECE]);
+    loop {
+        let (Ok(read_a), Ok(read_b)) = (fill(&mut a, &mut bytes_a), fill(&mut b, &mut bytes_b)) else { return false };
+        if bytes_a[..read_a] != bytes_b[..read_b] {
+            return false;
+        }
+        if read_a < PIECE {
+            return true;
+        }
+    }
+}
+
+/// Reads until the buffer is full or the file ends.
+fn fill(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// An error for what was read twice and was not the same.
+pub fn was_changed(name: &str) -> Error {
+    Error::new(Code::IoRead, "was changed while it was read")
+        .with_hint("what was written is not of one state of it: run the command again")
+        .with_source(name)
 }
 
 /// Does two things at once where the machine can.

@@ -7,12 +7,12 @@ use polyloop::measure::Verdict;
 use polyloop::read::{self, Format};
 use polyloop::stream::{self, Rendered};
 use polyloop::write::Report;
-use polyloop::{Code, Error, Result, assemble};
+use polyloop::{Result, assemble};
 
 use super::render::{say_aside, verdict};
 use crate::args::{Render, RenderFormat};
 use crate::exit::Exit;
-use crate::io::{Source, Spool, file_of, save, write_out};
+use crate::io::{Source, Spool, file_of, save, was_changed, write_out};
 use crate::terminal::Terminal;
 
 /// What came of it.
@@ -66,9 +66,7 @@ fn print(args: &Render, spool: &mut Spool, mut rendered: Rendered, before: Optio
         None => rendered.write(&mut spool.file, out),
     })?;
     if before.is_none() || before != Stamp::of(&spool.file) {
-        return Err(Error::new(Code::IoRead, "was changed while it was read")
-            .with_hint("what was written is no render of it: run the command again")
-            .with_source(name));
+        return Err(was_changed(&name));
     }
     let request = read::request(&rendered.head, Some(Format::Json)).map_err(|error| error.with_source(&name))?;
     let context = assemble(&request, None);

@@ -1,0 +1,213 @@
+//! A document whose large texts are left in their file: memory is that of its messages, not of their text.
+
+use std::borrow::Cow;
+use std::io::{Read, Seek, SeekFrom};
+use std::mem;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Place;
+use super::walk::{Sink, Walk};
+use super::window::Window;
+use crate::context::{Block, Content, Context, Fingerprint, Form, Json, Message, Piece, Role, Store, Stored, Text};
+use crate::read::{self, Format, Input, Line, Reader, Recorded};
+use crate::request::{Outcome, RunRequest, Step, ToolCall};
+
+/// What was found in one pass over a document: a request, or a canonical stream.
+#[derive(Debug)]
+pub struct Outline<'s> {
+    kind: Kind<'s>,
+    fingerprints: Vec<Fingerprint>,
+}
+
+#[derive(Debug)]
+enum Kind<'s> {
+    Request { head: String, steps: Vec<Step<'s>> },
+    Stream(Context<'s>),
+}
+
+/// A document as [`read::read`] gives it.
+#[derive(Debug)]
+pub struct Kept<'o> {
+    /// The document.
+    pub input: Input<'o>,
+    /// The fingerprints of the messages it gives, in their order.
+    pub fingerprints: Vec<Fingerprint>,
+}
+
+/// Goes through a request in JSON, or through a canonical stream. `store` is the same file; what it holds has to stay
+/// as it is for as long as the outline is used. `None` says nothing but that the document has to be read whole.
+pub fn outline<'s, R: Read + Seek>(
+    file: &mut R,
+    store: &'s Store,
+    format: Option<Format>,
+    window: usize,
+) -> Option<Outline<'s>> {
+    match format {
+        Some(Format::Yaml) => None,
+        Some(Format::JsonLines) => stream(file, store, window),
+        Some(Format::Json) | None => request(file, store, window),
+    }
+}
+
+impl Outline<'_> {
+    /// The document; what was kept of it goes over to it.
+    pub fn input(&mut self) -> Kept<'_> {
+        let fingerprints = mem::take(&mut self.fingerprints);
+        let input = match &mut self.kind {
+            Kind::Request { head, steps } => {
+                let steps = mem::take(steps);
+                let request: RunRequest<'_> = read::request(head, Some(Format::Json)).expect("it was read before");
+                Input::Request(Box::new(request.with_steps(steps)))
+            }
+            Kind::Stream(context) => {
+                Input::Recorded(Recorded { context: mem::take(context), not_canonical_at: None, is_stream: true })
+            }
+        };
+        Kept { input, fingerprints }
+    }
+}
+
+/// Puts the fingerprints that were found on the messages they were found of.
+pub fn sign(context: &mut Context<'_>, fingerprints: &[Fingerprint]) {
+    for (message, fingerprint) in context.messages.iter_mut().zip(fingerprints) {
+        message.fingerprint = Some(*fingerprint);
+    }
+}
+
+fn request<'s, R: Read + Seek>(file: &mut R, store: &'s Store, window: usize) -> Option<Outline<'s>> {
+    let new_sink = || Keep { store, steps: Vec::new(), fingerprints: Vec::new() };
+    let walked = Walk { assembled: usize::MAX, window }.through(file, new_sink)?;
+    let Keep { steps, fingerprints, .. } = walked.sink;
+    Some(Outline { kind: Kind::Request { head: walked.head, steps }, fingerprints })
+}
+
+/// Keeps the steps, their text left where it lies.
+struct Keep<'s> {
+    store: &'s Store,
+    steps: Vec<Step<'s>>,
+    fingerprints: Vec<Fingerprint>,
+}
+
+impl Sink for Keep<'_> {
+    fn begin(&mut self, context: &Context<'_>) -> Option<()> {
+        self.fingerprints.extend(context.messages.iter().map(Message::fingerprint));
+        Some(())
+    }
+
+    fn step(&mut self, step: &Step<'_>, place: Place<'_>) {
+        self.steps.push(Left { store: self.store, place }.step(step));
+    }
+
+    fn message(&mut self, message: &Message<'_>, _: Place<'_>) -> Option<()> {
+        self.fingerprints.push(message.fingerprint());
+        Some(())
+    }
+}
+
+/// Reads JSON Lines that are the canonical stream of their messages, to the byte.
+fn stream<'s, R: Read + Seek>(file: &mut R, store: &'s Store, size: usize) -> Option<Outline<'s>> {
+    file.seek(SeekFrom::Start(0)).ok()?;
+    let mut window = Window::new(file, size, 0)?;
+    let mut context = Context::default();
+    let mut fingerprints = Vec::new();
+    let mut canonical = Vec::new();
+    loop {
+        let text = window.text()?;
+        let place = Place { text, start: window.place() };
+        let mut used = 0;
+        while let Some(len) = memchr::memchr(b'\n', &text.as_bytes()[used..]) {
+            let line = &text[used..=used + len];
+            used += line.len();
+            let mut reader = Reader::new(line, 0);
+            let node = reader.value(0).ok()?;
+            let is_first = context.messages.is_empty() && context.tools.is_empty();
+            canonical.clear();
+            match read::line(&node, context.messages.len(), is_first).ok()? {
+                Line::Tools(tools) => {
+                    context.tools = tools;
+                    context.write_tools(&mut canonical).ok()?;
+                }
+                Line::Message(message) => {
+                    message.write_canonical(&mut canonical).ok()?;
+                    fingerprints.push(Fingerprint::of(&canonical));
+                    context.messages.push(Left { store, place }.message(&message));
+                }
+            }
+            if canonical != line.as_bytes() {
+                return None;
+            }
+        }
+        if window.is_last() {
+            return (used == text.len()).then_some(Outline { kind: Kind::Stream(context), fingerprints });
+        }
+        window.drop_start(used);
+        window.read_on()?;
+    }
+}
+
+/// Text is left where it lies, unless it is short or is not written there as it is.
+#[derive(Clone, Copy)]
+struct Left<'s, 'p> {
+    store: &'s Store,
+    place: Place<'p>,
+}
+
+impl<'s> Left<'s, '_> {
+    /// Less is not worth its place, in bytes.
+    const SHORTEST: usize = 128;
+
+    fn text(self, text: &Text<'_>) -> Text<'s> {
+        text.map_pieces(|piece| match piece {
+            Piece::Escaped(raw) => match self.place.of(raw.as_bytes()) {
+                Some(place) if raw.len() >= Self::SHORTEST => Piece::Stored(Stored {
+                    store: self.store,
+                    place,
+                    len: raw.len(),
+                    form: Form::Escaped,
+                    hash: xxh3_64(raw.as_bytes()),
+                }),
+                _ => Piece::Escaped(Cow::Owned(raw.to_string())),
+            },
+            Piece::Plain(text) => Piece::Plain(Cow::Owned(text.to_string())),
+            Piece::Fill(character, count) => Piece::Fill(*character, *count),
+            // Left in another store, which may not last.
+            Piece::Stored(stored) => stored.load(),
+        })
+    }
+
+    fn content(self, content: &Content<'_>) -> Content<'s> {
+        content.map(&mut |text| self.text(text), &Json::to_owned)
+    }
+
+    fn step(self, step: &Step<'_>) -> Step<'s> {
+        let call = |call: &ToolCall<'_>| ToolCall {
+            id: self.text(&call.id),
+            name: self.text(&call.name),
+            input: call.input.map(&mut |text| self.text(text), &Json::to_owned),
+            result: call.result.as_ref().map(|result| result.iter().map(|part| self.content(part)).collect()),
+        };
+        Step {
+            raw_output: self.text(&step.raw_output),
+            outcome: match &step.outcome {
+                Outcome::Observation(text) => Outcome::Observation(self.text(text)),
+                Outcome::Synthetic(name) => Outcome::Synthetic(Cow::Owned(name.to_string())),
+                Outcome::ToolCalls(calls) => Outcome::ToolCalls(calls.iter().map(call).collect()),
+            },
+            fields: step.fields.iter().map(|(key, text)| (Cow::Owned(key.to_string()), self.text(text))).collect(),
+            tokens: step.tokens,
+        }
+    }
+
+    /// A recorded message.
+    fn message(self, message: &Message<'_>) -> Message<'s> {
+        let block =
+            |block: &Block<'_>| Block { content: self.content(&block.content), origin: block.origin.to_owned() };
+        Message {
+            role: Role::recorded(Cow::Owned(message.role.as_str().to_owned())),
+            blocks: message.blocks.iter().map(block).collect(),
+            origin: message.origin.to_owned(),
+            fingerprint: None,
+        }
+    }
+}
