@@ -78,11 +78,9 @@ impl Spool {
     /// Opens a file, or standard input for `-`; what is held already, and what is no file, comes whole.
     pub fn open(path: &Path) -> Result<std::result::Result<Spool, Source>> {
         if path != Path::new("-") {
-            return match File::open(path) {
-                Ok(file) if file.metadata().is_ok_and(|metadata| metadata.is_file()) => {
-                    Ok(Ok(Spool { name: name_of(path), file, format: Format::of_path(path) }))
-                }
-                // Whatever is wrong with it is said there.
+            // A pipe that is opened twice may be read by nobody; and whatever is wrong with a path is said there.
+            return match fs::metadata(path).is_ok_and(|metadata| metadata.is_file()).then(|| File::open(path)) {
+                Some(Ok(file)) => Ok(Ok(Spool { name: name_of(path), file, format: Format::of_path(path) })),
                 _ => Source::read(path).map(Err),
             };
         }
