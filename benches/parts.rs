@@ -80,7 +80,7 @@ fn bench_compare(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, a: Side<'
         let (a, b) = black_box((a, b));
         let a = Subject { name: "a", context: a.1, request: Some(a.0), spelled: None };
         let b = Subject { name: "b", context: b.1, request: Some(b.0), spelled: None };
-        diff::compare(a, b)
+        diff::compare(a, b, std::num::NonZeroUsize::MIN)
     };
     assert_eq!(compare().changes.len(), changes, "{name}");
     group.bench_function(name, |bencher| bencher.iter(compare));

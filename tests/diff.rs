@@ -93,7 +93,7 @@ fn view(a: &str, b: &str) -> String {
     let (context_a, context_b) = (one(a), one(b));
     let subject = |name, context| Subject { name, context, request: None, spelled: None };
     let (a, b) = (subject("a", &context_a), subject("b", &context_b));
-    let comparison = compare(a, b);
+    let comparison = compare(a, b, std::num::NonZeroUsize::MIN);
     let mut out = Vec::new();
     let report = DiffReport { comparison: &comparison, a, b };
     report.write_text(&Look::default(), DiffOptions::default(), &mut out).expect("a vector takes every write");

@@ -5,6 +5,7 @@
 //! and bounded: where a stretch is too large for the exact search it is paired in order, and that is said.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -64,7 +65,7 @@ pub(super) struct Alignment {
 /// The largest product of two lengths for which the exact search is made.
 const EXACT: usize = 4_000_000;
 
-pub(super) fn align(a: &[Message<'_>], b: &[Message<'_>]) -> Alignment {
+pub(super) fn align(a: &[Message<'_>], b: &[Message<'_>], threads: NonZeroUsize) -> Alignment {
     let start = a.iter().zip(b).take_while(|(a, b)| a.same_bytes(b)).count();
     let (rest_a, rest_b) = (&a[start..], &b[start..]);
     let end = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(a, b)| a.same_bytes(b)).count();
@@ -84,11 +85,8 @@ pub(super) fn align(a: &[Message<'_>], b: &[Message<'_>]) -> Alignment {
     }
 
     let mut names = Names::default();
-    let (hashes_a, hashes_b) = std::thread::scope(|scope| {
-        let other = scope.spawn(|| middle_b.iter().map(Message::fingerprint).collect::<Vec<_>>());
-        let hashes = middle_a.iter().map(Message::fingerprint).collect::<Vec<_>>();
-        (hashes, other.join().unwrap_or_else(|_| middle_b.iter().map(Message::fingerprint).collect()))
-    });
+    let hashes_a = super::in_two_halves(middle_a, threads, Message::fingerprint);
+    let hashes_b = super::in_two_halves(middle_b, threads, Message::fingerprint);
     let names_a: Vec<usize> = middle_a.iter().zip(hashes_a).map(|(message, hash)| names.of(message, hash)).collect();
     let names_b: Vec<usize> = middle_b.iter().zip(hashes_b).map(|(message, hash)| names.of(message, hash)).collect();
     let (anchors, mut in_order) = anchors(&names_a, &names_b);

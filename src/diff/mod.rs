@@ -9,6 +9,8 @@ mod lines;
 mod locate;
 mod pair;
 
+use std::num::NonZeroUsize;
+
 pub use align::Kind;
 pub use class::Class;
 pub use lines::{Hunk, Line, LineSide, differing, hunks};
@@ -112,8 +114,8 @@ impl Comparison {
     }
 }
 
-/// Compares two contexts by their canonical bytes.
-pub fn compare(a: Subject<'_>, b: Subject<'_>) -> Comparison {
+/// Compares two contexts by their canonical bytes. More `threads` than one make no difference but in time.
+pub fn compare(a: Subject<'_>, b: Subject<'_>, threads: NonZeroUsize) -> Comparison {
     let (side_a, side_b) = (side(a), side(b));
     let (shared_prefix, first_difference) = locate::locate(a.context, b.context, side_a.bytes, side_b.bytes);
     let mut comparison = Comparison {
@@ -129,7 +131,7 @@ pub fn compare(a: Subject<'_>, b: Subject<'_>) -> Comparison {
     if comparison.identical && !same_in_bytes(a.context, b.context) {
         // Two messages have one fingerprint and other bytes: it is left out of account.
         let (context_a, context_b) = (without_fingerprints(a.context), without_fingerprints(b.context));
-        return compare(Subject { context: &context_a, ..a }, Subject { context: &context_b, ..b });
+        return compare(Subject { context: &context_a, ..a }, Subject { context: &context_b, ..b }, threads);
     }
     if comparison.identical {
         comparison.spelling = spelling(a, b);
@@ -147,9 +149,9 @@ pub fn compare(a: Subject<'_>, b: Subject<'_>) -> Comparison {
             classes: vec![Class::Tools],
         });
     }
-    let alignment = align::align(&a.context.messages, &b.context.messages);
+    let alignment = align::align(&a.context.messages, &b.context.messages, threads);
     comparison.paired_in_order = alignment.in_order;
-    comparison.changes.extend(in_two_halves(&alignment.matches, |found| {
+    comparison.changes.extend(in_two_halves(&alignment.matches, threads, |found| {
         let origin = |context: &Context<'_>, index: Option<usize>| {
             index.and_then(|index| Some(context.messages.get(index)?.origin.to_string()))
         };
@@ -186,9 +188,9 @@ fn without_fingerprints<'c>(context: &'c Context<'_>) -> Context<'c> {
 }
 
 /// What `make` makes of each item, in order; a long list is shared with a second thread.
-fn in_two_halves<T: Sync, U: Send>(items: &[T], make: impl Fn(&T) -> U + Sync) -> Vec<U> {
+fn in_two_halves<T: Sync, U: Send>(items: &[T], threads: NonZeroUsize, make: impl Fn(&T) -> U + Sync) -> Vec<U> {
     const SHORT: usize = 64;
-    if items.len() < SHORT {
+    if items.len() < SHORT || threads == NonZeroUsize::MIN {
         return items.iter().map(make).collect();
     }
     let (first, second) = items.split_at(items.len() / 2);

@@ -1,6 +1,7 @@
 //! One request against the bytes of one golden.
 
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use crate::context::{Canonical, Content, Context, equal_start};
@@ -104,7 +105,7 @@ pub fn compare(subject: Subject<'_>, golden: Golden<'_>) -> Result<Option<Differ
     let recorded = recorded(text, golden)?;
     let spelled = (golden.form == Form::Stream).then_some(text);
     let side = Subject { name: golden.name, context: &recorded, request: None, spelled };
-    let comparison = diff::compare(side, subject);
+    let comparison = diff::compare(side, subject, NonZeroUsize::MIN);
     let mut difference = Difference {
         golden_digest: if spelled.is_some() { digest(golden.bytes) } else { recorded.digest() },
         classes: comparison.classes(),

@@ -56,9 +56,11 @@ fn a_closed_pipe_keeps_the_verdict_of_a_batch() {
     let scratch = Scratch::new();
     let good = format!("{{\"goal\":[{{\"role\":\"user\",\"content\":\"{}\"}}]}}\n", "x".repeat(1000));
     let batch = scratch.file("batch.jsonl", good.repeat(300) + "{\"x\":1}\n" + &good);
-    let (code, stderr) = read_a_little(&["render", &batch, "--format", "json"]);
-    assert_eq!(code, Some(2), "the bad line counts, read or not");
-    assert!(stderr.contains(":301:"), "{stderr}");
+    for threads in ["1", "2", "8"] {
+        let (code, stderr) = read_a_little(&["render", &batch, "--format", "json", "--threads", threads]);
+        assert_eq!(code, Some(2), "the bad line counts, read or not");
+        assert!(stderr.contains(":301:"), "{stderr}");
+    }
 }
 
 #[test]

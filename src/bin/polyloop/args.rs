@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -87,9 +88,27 @@ pub struct Render {
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub work: Work,
+
     /// Write what is printed to FILE instead, atomically; - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// How work is shared.
+#[derive(Args, Debug)]
+pub struct Work {
+    /// How many threads work at a time; as many as there are processors unless given
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+impl Work {
+    /// How many threads work at a time.
+    pub fn threads(&self) -> NonZeroUsize {
+        self.threads.unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN))
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -136,6 +155,9 @@ pub struct Diff {
     /// Show the lines of every change; without it those of the first 100
     #[arg(long)]
     pub all: bool,
+
+    #[command(flatten)]
+    pub work: Work,
 
     /// Write what is printed to FILE instead, atomically; - is standard output
     #[arg(long, short, value_name = "FILE")]
@@ -189,9 +211,8 @@ pub struct Check {
     #[arg(long, value_name = "DIR")]
     pub write_actual: Option<PathBuf>,
 
-    /// How many files are compared at a time; as many as there are processors unless given
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub work: Work,
 
     /// Write what is printed to FILE instead, atomically; - is standard output
     #[arg(long, short, value_name = "FILE")]

@@ -39,6 +39,11 @@ impl Source {
         read::decode(&self.bytes).map_err(|error| error.locate(&self.bytes).with_source(&self.name))
     }
 
+    /// The bytes as they stand.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The lines, whether they are text or not.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.split(|byte| *byte == b'\n')
@@ -170,8 +175,11 @@ pub fn was_changed(name: &str) -> Error {
         .with_source(name)
 }
 
-/// Does two things at once where the machine can.
-pub fn both<A: Send, B: Send>(a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
+/// Does two things, at once or one after the other.
+pub fn both<A: Send, B: Send>(at_once: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
+    if !at_once {
+        return (a(), b());
+    }
     std::thread::scope(|scope| {
         let other = scope.spawn(b);
         let a = a();
@@ -197,7 +205,8 @@ fn read_bounded(mut input: impl Read, expected: usize) -> io::Result<Vec<u8>> {
     }
 }
 
-fn cannot_read(error: &io::Error) -> Error {
+/// What is said of an input that cannot be read.
+pub fn cannot_read(error: &io::Error) -> Error {
     let hint = match error.kind() {
         io::ErrorKind::NotFound => "check the path; - reads standard input",
         io::ErrorKind::IsADirectory => "name a file in it",

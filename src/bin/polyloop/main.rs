@@ -3,7 +3,9 @@
 mod args;
 mod cmd;
 mod exit;
+mod in_order;
 mod io;
+mod lines;
 mod progress;
 mod terminal;
 

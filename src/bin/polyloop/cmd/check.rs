@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::thread::available_parallelism;
 
 use polyloop::golden::{self, Actual, Form, Found, Golden, Options, Report, Status, Written};
 use polyloop::write::{CheckReport, Visible, public_line, write_yaml};
@@ -38,7 +36,7 @@ pub fn run(args: &Check, terminal: &Terminal) -> anyhow::Result<Exit> {
     let progress = Mutex::new(Progress::new(found.len(), terminal));
     let progress = || progress.lock().unwrap_or_else(PoisonError::into_inner);
     let options = Options {
-        threads: args.threads.unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),
+        threads: args.work.threads(),
         prove: args.prove,
         digests: matches!(args.format, CheckFormat::Json | CheckFormat::Junit),
         take: &|actual| take(args, actual),

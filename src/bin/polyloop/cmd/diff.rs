@@ -23,7 +23,9 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
     let (mut document_a, mut document_b) = (Document::open(&args.a)?, Document::open(&args.b)?);
     let (store_a, store_b) = (document_a.store()?, document_b.store()?);
     // Of equal files one is enough to find what is wrong with both, and all there is to say.
+    let at_once = args.work.threads().get() > 1;
     let (mut outline_a, (is_same, mut outline_b)) = both(
+        at_once,
         || document_a.outline(store_a.as_ref()),
         || match Format::of_path(&args.a) == Format::of_path(&args.b) && same_files(&args.a, &args.b) {
             true => (true, None),
@@ -33,8 +35,11 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
     let (name_a, name_b) = (document_a.name().to_owned(), document_b.name().to_owned());
     let held_a = if outline_a.is_none() { Some(document_a.into_source()?) } else { None };
     let held_b = if outline_b.is_none() && !is_same { Some(document_b.into_source()?) } else { None };
-    let (side_a, side_b) =
-        both(|| Side::of(outline_a.as_mut(), held_a.as_ref()), || Side::of(outline_b.as_mut(), held_b.as_ref()));
+    let (side_a, side_b) = both(
+        at_once,
+        || Side::of(outline_a.as_mut(), held_a.as_ref()),
+        || Side::of(outline_b.as_mut(), held_b.as_ref()),
+    );
     let (side_a, side_b) = (side_a?, side_b?);
     let stores = [(&store_a, &name_a), (&store_b, &name_b)];
     let is_unchanged = || {
@@ -63,7 +68,7 @@ fn print(
     is_unchanged: &dyn Fn() -> Result<()>,
     terminal: &Terminal,
 ) -> anyhow::Result<Exit> {
-    let comparison = diff::compare(a, b);
+    let comparison = diff::compare(a, b, args.work.threads());
     is_unchanged()?;
     let exit = if comparison.identical { Exit::Done } else { Exit::Differs };
     if args.quiet {

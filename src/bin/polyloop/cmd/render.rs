@@ -17,6 +17,9 @@ use crate::terminal::Terminal;
 
 pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     check_outputs(args)?;
+    if let Some(exit) = super::batch::stream(args, terminal)? {
+        return Ok(exit);
+    }
     let source = match stream::run(args, terminal)? {
         Outcome::Done(exit) => return Ok(exit),
         Outcome::Held(source) => source,
@@ -107,7 +110,7 @@ fn show<'r>(
     earlier: Option<Subject<'r>>,
     terminal: &Terminal,
 ) -> anyhow::Result<Exit> {
-    report.previous = earlier.map(|earlier| (diff::compare(earlier, report.subject()), earlier));
+    report.previous = earlier.map(|earlier| (diff::compare(earlier, report.subject(), args.work.threads()), earlier));
     print(args, &report, terminal)
 }
 

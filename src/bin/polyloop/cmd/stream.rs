@@ -43,7 +43,7 @@ pub fn run(args: &Render, terminal: &Terminal) -> Result<Outcome> {
     let options = stream::Options {
         steps: args.steps,
         digest: args.format == RenderFormat::Digest,
-        own_thread: std::thread::available_parallelism().is_ok_and(|threads| threads.get() > 1),
+        own_thread: args.work.threads().get() > 1,
         ..stream::Options::default()
     };
     match stream::render(&mut spool.file, options) {
