@@ -13,7 +13,8 @@ pub fn assemble<'r>(request: &'r RunRequest<'_>, steps: Option<usize>) -> Contex
     let parts = request.parts();
     let steps = &parts.trajectory[..steps.unwrap_or(usize::MAX).min(parts.trajectory.len())];
 
-    let mut messages = Vec::new();
+    let in_slot: usize = parts.injections.values().map(Vec::len).sum();
+    let mut messages = Vec::with_capacity(parts.prefix.len() + in_slot + parts.goal.len() + 2 * steps.len());
     messages.extend(parts.prefix.iter().enumerate().map(|(index, input)| input_message(input, Origin::Prefix(index))));
     for (channel, entries) in &parts.injections {
         messages.extend(entries.iter().enumerate().map(|(index, entry)| {

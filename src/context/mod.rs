@@ -56,8 +56,8 @@ pub struct Message<'a> {
 pub struct Fingerprint {
     /// Length of the message's line of the canonical stream in bytes.
     pub len: u64,
-    /// XXH3, 128 bits, of that line.
-    pub hash: u128,
+    /// XXH3, 128 bits, of that line; the lower half first.
+    pub hash: [u64; 2],
 }
 
 /// One piece of message content, and where it came from.
@@ -86,7 +86,7 @@ impl Message<'_> {
         self.fingerprint.unwrap_or_else(|| {
             let mut canonical = FingerprintWriter { len: 0, hash: Xxh3Default::new() };
             self.write_canonical(&mut canonical).expect("hashing takes every write");
-            Fingerprint { len: canonical.len, hash: canonical.hash.digest128() }
+            Fingerprint::new(canonical.len, canonical.hash.digest128())
         })
     }
 }
@@ -94,7 +94,11 @@ impl Message<'_> {
 impl Fingerprint {
     /// That of a message's line of the canonical stream.
     pub(crate) fn of(line: &[u8]) -> Self {
-        Fingerprint { len: line.len() as u64, hash: xxh3_128(line) }
+        Self::new(line.len() as u64, xxh3_128(line))
+    }
+
+    fn new(len: u64, hash: u128) -> Self {
+        Fingerprint { len, hash: [hash as u64, (hash >> 64) as u64] }
     }
 }
 

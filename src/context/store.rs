@@ -5,13 +5,21 @@ use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::text::Piece;
 
 /// A file that text is left in. It has to stay as it is; what could not be read again is remembered, and whoever shows
 /// anything of what was read asks for that with [`Store::check`].
 pub struct Store {
-    file: Mutex<Box<dyn Source>>,
+    opened: Mutex<Opened>,
     failed: OnceLock<io::Error>,
+}
+
+struct Opened {
+    file: Box<dyn Source>,
+    /// For what is read, again and again.
+    bytes: Vec<u8>,
 }
 
 /// What can be read at any place, from any thread.
@@ -22,7 +30,8 @@ impl<T: Read + Seek + Send> Source for T {}
 impl Store {
     /// A store over a file.
     pub fn new(file: impl Read + Seek + Send + 'static) -> Self {
-        Store { file: Mutex::new(Box::new(file)), failed: OnceLock::new() }
+        let opened = Opened { file: Box::new(file), bytes: Vec::new() };
+        Store { opened: Mutex::new(opened), failed: OnceLock::new() }
     }
 
     /// # Errors
@@ -34,19 +43,22 @@ impl Store {
         }
     }
 
-    fn read(&self, place: u64, len: usize) -> String {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut text = String::with_capacity(len);
-        let read =
-            file.seek(SeekFrom::Start(place)).and_then(|_| (&mut *file).take(len as u64).read_to_string(&mut text));
-        let changed = || io::Error::other("it changed while it was read");
-        match read.and_then(|read| if read == len { Ok(()) } else { Err(changed()) }) {
-            Ok(()) => text,
-            Err(error) => {
-                let _ = self.failed.set(error);
-                String::new()
-            }
+    /// What `take` makes of a stretch of text; of none, where it cannot be read.
+    fn read<T>(&self, place: u64, len: usize, take: impl FnOnce(&str) -> T) -> T {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let Opened { file, bytes } = &mut *opened;
+        if bytes.len() < len {
+            bytes.resize(len, 0);
         }
+        let bytes = &mut bytes[..len];
+        let read = file.seek(SeekFrom::Start(place)).and_then(|_| file.read_exact(bytes));
+        let text = read.and_then(|()| {
+            simdutf8::basic::from_utf8(bytes).map_err(|_| io::Error::other("it changed while it was read"))
+        });
+        take(text.unwrap_or_else(|error| {
+            let _ = self.failed.set(error);
+            ""
+        }))
     }
 }
 
@@ -59,14 +71,14 @@ impl fmt::Debug for Store {
 /// A stretch of a file that holds text.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
-    pub(crate) store: &'a Store,
-    /// Its first byte in the file.
-    pub(crate) place: u64,
-    /// Its length in the file in bytes.
-    pub(crate) len: usize,
-    pub(crate) form: Form,
+    store: &'a Store,
     /// A hash of its bytes in the file: what differs in it differs.
-    pub(crate) hash: u64,
+    hash: u64,
+    /// Its first byte in the file.
+    place: u32,
+    /// Its length in the file in bytes.
+    len: u32,
+    form: Form,
 }
 
 /// How text is written where it lies.
@@ -77,18 +89,24 @@ pub(crate) enum Form {
     /// Lines of a literal block scalar in YAML, each behind so many spaces.
     Block {
         /// In bytes.
-        indent: usize,
+        indent: u16,
     },
 }
 
-impl Stored<'_> {
+impl<'a> Stored<'a> {
+    /// A stretch of text that begins at byte `place` of the file; `raw` is what stands there. None where it lies behind
+    /// all that is read of a file.
+    pub(crate) fn new(store: &'a Store, place: u64, raw: &[u8], form: Form) -> Option<Self> {
+        let (place, len) = (u32::try_from(place).ok()?, u32::try_from(raw.len()).ok()?);
+        Some(Stored { store, hash: xxh3_64(raw), place, len, form })
+    }
+
     /// The text itself.
     pub(crate) fn load(&self) -> Piece<'static> {
-        let text = self.store.read(self.place, self.len);
-        match self.form {
-            Form::Escaped => Piece::Escaped(Cow::Owned(text)),
-            Form::Block { indent } => Piece::Plain(Cow::Owned(without_indent(&text, indent))),
-        }
+        self.store.read(u64::from(self.place), self.len as usize, |text| match self.form {
+            Form::Escaped => Piece::Escaped(Cow::Owned(text.to_owned())),
+            Form::Block { indent } => Piece::Plain(Cow::Owned(without_indent(text, usize::from(indent)))),
+        })
     }
 
     /// Whether it is known, without looking at it, to be another text than `other`.

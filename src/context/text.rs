@@ -241,7 +241,6 @@ impl Text<'_> {
                     differing += 1;
                     true
                 }
-                (Piece::Stored(a), Piece::Stored(b)) => (a.form, a.len, a.hash) == (b.form, b.len, b.hash) && a == b,
                 (a, b) => a == b,
             })
             && differing == 1

@@ -118,7 +118,7 @@ struct Names<'m, 'a> {
 
 impl<'m, 'a> Names<'m, 'a> {
     fn of(&mut self, message: &'m Message<'a>, hash: Fingerprint) -> usize {
-        let known = self.by_hash.entry(hash).or_default();
+        let known = self.by_hash.entry(hash).or_insert_with(|| Vec::with_capacity(1));
         // A hash that is equal says little of what an adversary has made.
         if let Some((name, _)) = known.iter().find(|(_, other)| other.same_bytes(message)) {
             return *name;

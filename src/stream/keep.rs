@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::io::{Read, Seek, SeekFrom};
 use std::mem;
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::Place;
 use super::walk::{Sink, Walk};
 use super::window::Window;
@@ -78,7 +76,9 @@ pub fn sign(context: &mut Context<'_>, fingerprints: &[Fingerprint]) {
 fn request<'s, R: Read + Seek>(file: &mut R, store: &'s Store, window: usize) -> Option<Outline<'s>> {
     let new_sink = || Keep { store, steps: Vec::new(), fingerprints: Vec::new() };
     let walked = Walk { assembled: usize::MAX, window }.through(file, new_sink)?;
-    let Keep { steps, fingerprints, .. } = walked.sink;
+    let Keep { mut steps, mut fingerprints, .. } = walked.sink;
+    steps.shrink_to_fit();
+    fingerprints.shrink_to_fit();
     Some(Outline { kind: Kind::Request { head: walked.head, steps }, fingerprints })
 }
 
@@ -159,21 +159,21 @@ impl<'s> Left<'s, '_> {
 
     fn text(self, text: &Text<'_>) -> Text<'s> {
         text.map_pieces(|piece| match piece {
-            Piece::Escaped(raw) => match self.place.of(raw.as_bytes()) {
-                Some(place) if raw.len() >= Self::SHORTEST => Piece::Stored(Stored {
-                    store: self.store,
-                    place,
-                    len: raw.len(),
-                    form: Form::Escaped,
-                    hash: xxh3_64(raw.as_bytes()),
-                }),
-                _ => Piece::Escaped(Cow::Owned(raw.to_string())),
-            },
+            Piece::Escaped(raw) => self.escaped(raw),
             Piece::Plain(text) => Piece::Plain(Cow::Owned(text.to_string())),
             Piece::Fill(character, count) => Piece::Fill(*character, *count),
             // Left in another store, which may not last.
             Piece::Stored(stored) => stored.load(),
         })
+    }
+
+    fn escaped(self, raw: &str) -> Piece<'s> {
+        let left = self
+            .place
+            .of(raw.as_bytes())
+            .filter(|_| raw.len() >= Self::SHORTEST)
+            .and_then(|place| Stored::new(self.store, place, raw.as_bytes(), Form::Escaped));
+        left.map_or_else(|| Piece::Escaped(Cow::Owned(raw.to_owned())), Piece::Stored)
     }
 
     fn content(self, content: &Content<'_>) -> Content<'s> {
