@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::io::{Read, Seek, SeekFrom};
 use std::mem;
 
-use super::Place;
 use super::walk::{Sink, Walk};
 use super::window::Window;
+use super::{Place, Sizes};
 use crate::context::{Block, Content, Context, Fingerprint, Form, Json, Message, Piece, Role, Store, Stored, Text};
 use crate::read::{self, Format, Input, Line, Reader, Recorded};
 use crate::request::{Outcome, RunRequest, Step, ToolCall};
@@ -39,12 +39,12 @@ pub fn outline<'s, R: Read + Seek>(
     file: &mut R,
     store: &'s Store,
     format: Option<Format>,
-    window: usize,
+    sizes: Sizes,
 ) -> Option<Outline<'s>> {
     match format {
         Some(Format::Yaml) => None,
-        Some(Format::JsonLines) => stream(file, store, window),
-        Some(Format::Json) | None => request(file, store, window),
+        Some(Format::JsonLines) => stream(file, store, sizes),
+        Some(Format::Json) | None => request(file, store, sizes),
     }
 }
 
@@ -73,9 +73,9 @@ pub fn sign(context: &mut Context<'_>, fingerprints: &[Fingerprint]) {
     }
 }
 
-fn request<'s, R: Read + Seek>(file: &mut R, store: &'s Store, window: usize) -> Option<Outline<'s>> {
-    let new_sink = || Keep { store, steps: Vec::new(), fingerprints: Vec::new() };
-    let walked = Walk { assembled: usize::MAX, window }.through(file, new_sink)?;
+fn request<'s, R: Read + Seek>(file: &mut R, store: &'s Store, sizes: Sizes) -> Option<Outline<'s>> {
+    let new_sink = || Keep { store, shortest: sizes.shortest, steps: Vec::new(), fingerprints: Vec::new() };
+    let walked = Walk { assembled: usize::MAX, window: sizes.window }.through(file, new_sink)?;
     let Keep { mut steps, mut fingerprints, .. } = walked.sink;
     steps.shrink_to_fit();
     fingerprints.shrink_to_fit();
@@ -85,6 +85,7 @@ fn request<'s, R: Read + Seek>(file: &mut R, store: &'s Store, window: usize) ->
 /// Keeps the steps, their text left where it lies.
 struct Keep<'s> {
     store: &'s Store,
+    shortest: usize,
     steps: Vec<Step<'s>>,
     fingerprints: Vec<Fingerprint>,
 }
@@ -96,7 +97,7 @@ impl Sink for Keep<'_> {
     }
 
     fn step(&mut self, step: &Step<'_>, place: Place<'_>) {
-        self.steps.push(Left { store: self.store, place }.step(step));
+        self.steps.push(Left { store: self.store, shortest: self.shortest, place }.step(step));
     }
 
     fn message(&mut self, message: &Message<'_>, _: Place<'_>) -> Option<()> {
@@ -106,9 +107,9 @@ impl Sink for Keep<'_> {
 }
 
 /// Reads JSON Lines that are the canonical stream of their messages, to the byte.
-fn stream<'s, R: Read + Seek>(file: &mut R, store: &'s Store, size: usize) -> Option<Outline<'s>> {
+fn stream<'s, R: Read + Seek>(file: &mut R, store: &'s Store, sizes: Sizes) -> Option<Outline<'s>> {
     file.seek(SeekFrom::Start(0)).ok()?;
-    let mut window = Window::new(file, size, 0)?;
+    let mut window = Window::new(file, sizes.window, 0)?;
     let mut context = Context::default();
     let mut fingerprints = Vec::new();
     let mut canonical = Vec::new();
@@ -131,7 +132,7 @@ fn stream<'s, R: Read + Seek>(file: &mut R, store: &'s Store, size: usize) -> Op
                 Line::Message(message) => {
                     message.write_canonical(&mut canonical).ok()?;
                     fingerprints.push(Fingerprint::of(&canonical));
-                    context.messages.push(Left { store, place }.message(&message));
+                    context.messages.push(Left { store, shortest: sizes.shortest, place }.message(&message));
                 }
             }
             if canonical != line.as_bytes() {
@@ -150,13 +151,12 @@ fn stream<'s, R: Read + Seek>(file: &mut R, store: &'s Store, size: usize) -> Op
 #[derive(Clone, Copy)]
 struct Left<'s, 'p> {
     store: &'s Store,
+    /// Less is not worth its place, in bytes.
+    shortest: usize,
     place: Place<'p>,
 }
 
 impl<'s> Left<'s, '_> {
-    /// Less is not worth its place, in bytes.
-    const SHORTEST: usize = 128;
-
     fn text(self, text: &Text<'_>) -> Text<'s> {
         text.map_pieces(|piece| match piece {
             Piece::Escaped(raw) => self.escaped(raw),
@@ -171,7 +171,7 @@ impl<'s> Left<'s, '_> {
         let left = self
             .place
             .of(raw.as_bytes())
-            .filter(|_| raw.len() >= Self::SHORTEST)
+            .filter(|_| raw.len() >= self.shortest)
             .and_then(|place| Stored::new(self.store, place, raw.as_bytes(), Form::Escaped));
         left.map_or_else(|| Piece::Escaped(Cow::Owned(raw.to_owned())), Piece::Stored)
     }

@@ -33,13 +33,28 @@ pub struct Options {
     pub digest: bool,
     /// Whether a second thread may be started to hash.
     pub own_thread: bool,
-    /// How much of the file is read at once, in bytes.
-    pub window: usize,
+    /// How the file is cut.
+    pub sizes: Sizes,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { steps: None, digest: false, own_thread: true, window: 256 << 10 }
+        Options { steps: None, digest: false, own_thread: true, sizes: Sizes::default() }
+    }
+}
+
+/// How a file is cut, in bytes. What is found in it does not depend on that.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// How much of it is read at once.
+    pub window: usize,
+    /// The shortest text that is left in it, where text is left there.
+    pub shortest: usize,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Sizes { window: 256 << 10, shortest: 128 }
     }
 }
 
@@ -60,7 +75,7 @@ pub struct Rendered {
 /// Goes through a request in JSON. `None` says nothing of it but that it has to be read whole: it may be invalid, or a
 /// document of another kind.
 pub fn render<R: Read + Seek>(file: &mut R, options: Options) -> Option<Rendered> {
-    let walk = Walk { assembled: options.steps.unwrap_or(usize::MAX), window: options.window };
+    let walk = Walk { assembled: options.steps.unwrap_or(usize::MAX), window: options.sizes.window };
     let walked = walk.through(file, || Scan {
         size: Size::default(),
         recipe: Some(Recipe::default()),

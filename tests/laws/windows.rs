@@ -3,9 +3,12 @@
 use std::io::Cursor;
 
 use polyloop::assemble;
+use polyloop::context::Store;
+use polyloop::diff::{self, Subject};
 use polyloop::measure;
-use polyloop::read::{self, Format};
-use polyloop::stream::{self, Options};
+use polyloop::read::{self, Format, Input};
+use polyloop::stream::{self, Kept, Options, Outline, Sizes};
+use polyloop::write::{DiffOptions, DiffReport, Look};
 use proptest::prelude::*;
 
 use crate::emit;
@@ -14,7 +17,8 @@ use crate::text::Choices;
 
 /// Both ways give the same bytes, sizes and digest; what is refused whole is never taken in windows.
 fn both_ways_agree(document: &str, steps: Option<usize>, window: usize) {
-    let options = Options { steps, digest: true, own_thread: window.is_multiple_of(2), window };
+    let sizes = Sizes { window, ..Sizes::default() };
+    let options = Options { steps, digest: true, own_thread: window.is_multiple_of(2), sizes };
     let mut file = Cursor::new(document.as_bytes());
     let rendered = stream::render(&mut file, options);
     let request = match read::decode(document.as_bytes()).and_then(|text| read::request(text, Some(Format::Json))) {
@@ -58,6 +62,76 @@ proptest! {
         let at = at.index(boundaries.len());
         let end = boundaries.get(at + len).copied().unwrap_or(document.len());
         both_ways_agree(&format!("{}{with}{}", &document[..boundaries[at]], &document[end..]), None, window);
+    }
+}
+
+/// What a comparison says, as a document and as text; each side is read whole, or left in its file.
+fn said(documents: [(&str, Format); 2], sizes: Option<Sizes>) -> [String; 2] {
+    let files = documents.map(|(document, _)| document.to_owned().into_bytes());
+    let stores = files.clone().map(|file| Store::new(Cursor::new(file)));
+    let mut outlines: [Option<Outline<'_>>; 2] = std::array::from_fn(|side| {
+        let outline =
+            |sizes| stream::outline(&mut Cursor::new(&files[side]), &stores[side], Some(documents[side].1), sizes);
+        sizes.map(|sizes| outline(sizes).unwrap_or_else(|| panic!("left, {sizes:?}:\n{}", documents[side].0)))
+    });
+    let mut side = 0;
+    let inputs = outlines.each_mut().map(|outline| {
+        side += 1;
+        match outline {
+            Some(outline) => outline.input(),
+            None => {
+                let (document, format) = documents[side - 1];
+                Kept { input: read::read(document, Some(format)).expect("it is read"), fingerprints: Vec::new() }
+            }
+        }
+    });
+    let contexts = inputs.each_ref().map(|kept| {
+        let mut context = match &kept.input {
+            Input::Request(request) => assemble(request, None),
+            Input::Recorded(recorded) => recorded.context.clone(),
+        };
+        stream::sign(&mut context, &kept.fingerprints);
+        context
+    });
+    let [a, b] = std::array::from_fn(|side| Subject {
+        name: ["a", "b"][side],
+        context: &contexts[side],
+        request: match &inputs[side].input {
+            Input::Request(request) => Some(request),
+            Input::Recorded(_) => None,
+        },
+        spelled: None,
+    });
+    let comparison = diff::compare(a, b, std::num::NonZeroUsize::MIN.saturating_add(usize::from(sizes.is_some())));
+    let report = DiffReport { comparison: &comparison, a, b };
+    let mut text = Vec::new();
+    report.write_text(&Look::default(), DiffOptions::default(), &mut text).expect("a vector takes every write");
+    stores.iter().for_each(|store| store.check().expect("every text was there"));
+    [serde_json::to_string_pretty(&report).expect("a report is JSON"), String::from_utf8(text).expect("UTF-8")]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Text that is left in its file is compared like text that is held: requests with each other, with their own
+    /// streams, and streams with each other.
+    #[test]
+    fn what_is_left_in_its_file_is_compared_alike(
+        a in request(true), b in request(true), steps in 0usize..3, seed: u64, window in 1usize..300, shortest in 1usize..20,
+    ) {
+        // Two requests of one loop have most of their messages in common.
+        let b = crate::model::Request { prefix: a.prefix.clone(), steps: [&a.steps[..], &b.steps[..]].concat(), ..b };
+        let mut choices = Choices::new(seed);
+        let documents = [&a, &b].map(|request| emit::json(&request.document(), &mut choices));
+        let streams = [&a, &b].map(|request| request.stream(request.steps.len().saturating_sub(steps)));
+        let sizes = Some(Sizes { window, shortest });
+        let all: Vec<(&str, Format)> = documents.iter().map(|document| (&**document, Format::Json))
+            .chain(streams.iter().map(|stream| (&**stream, Format::JsonLines))).collect();
+        for left in &all {
+            for right in &all {
+                prop_assert_eq!(said([*left, *right], sizes), said([*left, *right], None));
+            }
+        }
     }
 }
 

@@ -121,7 +121,7 @@ impl Document {
         match self {
             Document::Spooled(spool) => {
                 let format = spool.format();
-                stream::outline(&mut spool.file, store?, format, stream::Options::default().window)
+                stream::outline(&mut spool.file, store?, format, stream::Sizes::default())
             }
             Document::Held(_) => None,
         }
