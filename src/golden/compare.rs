@@ -23,17 +23,29 @@ pub enum Form {
 impl Form {
     /// What the name of a file says; `None` for one that is no golden.
     pub fn of_path(path: &Path) -> Option<Form> {
-        let stem = Path::new(path.file_stem()?);
-        if stem.extension()? != "render" {
-            return None;
-        }
-        match path.extension()?.to_str()? {
-            "jsonl" => Some(Form::Stream),
-            "json" => Some(Form::Json),
-            "yaml" | "yml" => Some(Form::Yaml),
+        Form::of_name(path.file_name()?.as_encoded_bytes()).map(|(form, _)| form)
+    }
+
+    /// The same of the bytes of a name, and what it has in common with that of its request.
+    pub(super) fn of_name(name: &[u8]) -> Option<(Form, &[u8])> {
+        let (stem, ending) = split_name(name)?;
+        let form = match ending {
+            b"jsonl" => Form::Stream,
+            b"json" => Form::Json,
+            b"yaml" | b"yml" => Form::Yaml,
+            _ => return None,
+        };
+        match split_name(stem)? {
+            (stem, b"render") => Some((form, stem)),
             _ => None,
         }
     }
+}
+
+/// A name and its ending, as paths take them apart: a dot in front begins no ending.
+pub(super) fn split_name(name: &[u8]) -> Option<(&[u8], &[u8])> {
+    let dot = memchr::memrchr(b'.', name).filter(|dot| *dot > 0)?;
+    Some((&name[..dot], &name[dot + 1..]))
 }
 
 /// A golden, read whole.
@@ -168,7 +180,7 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 /// How many bytes a context's canonical stream and some others have in common; `None` where they are the same.
-fn shared_bytes(context: &Context<'_>, bytes: &[u8]) -> Option<usize> {
+pub(super) fn shared_bytes(context: &Context<'_>, bytes: &[u8]) -> Option<usize> {
     let mut against = Against { rest: bytes };
     let ended = context.write_canonical(&mut against).is_err();
     (ended || !against.rest.is_empty()).then_some(bytes.len() - against.rest.len())

@@ -21,38 +21,60 @@ pub fn name_of(path: &Path) -> String {
     name
 }
 
+/// A file that was looked at, and opened if that told it apart from others already.
+pub struct Looked {
+    pub metadata: Metadata,
+    file: Option<File>,
+}
+
 /// Looks at a file below a folder, which a symbolic link may not lead out of; `root` is the folder with all links
-/// resolved. Says what the path leads to.
-pub fn look(path: &Path, root: &Path) -> Result<Metadata> {
+/// resolved. `is_plain` where the folder says that it is a file and no link: an open file tells of itself for less than
+/// its path does.
+pub fn look(path: &Path, root: &Path, is_plain: bool) -> Result<Looked> {
     let look = || {
+        if is_plain {
+            let file = File::open(path)?;
+            let metadata = file.metadata()?;
+            return Ok((Looked { metadata, file: Some(file) }, true));
+        }
         let metadata = fs::symlink_metadata(path)?;
         if !metadata.is_symlink() {
-            return Ok((metadata, true));
+            return Ok((metadata.into(), true));
         }
         let target = fs::canonicalize(path)?;
-        Ok((fs::metadata(path)?, target.starts_with(root)))
+        Ok((fs::metadata(path)?.into(), target.starts_with(root)))
     };
     match look().map_err(|error| unreadable(path, &error))? {
-        (metadata, true) => Ok(metadata),
+        (looked, true) => Ok(looked),
         _ => Err(Error::new(Code::IoRead, "is a symbolic link that leads out of the folder that is checked")
             .with_hint("keep the file itself there, or check the folder it lies in")
             .with_source(name_of(path))),
     }
 }
 
-/// Reads a file whole, of which `metadata` tells. Only regular files: a pipe has no end that could be waited for.
-pub fn read<'r>(path: &Path, metadata: &Metadata, room: &'r mut Vec<u8>) -> Result<&'r [u8]> {
-    let mut read = || {
+impl From<Metadata> for Looked {
+    fn from(metadata: Metadata) -> Self {
+        Looked { metadata, file: None }
+    }
+}
+
+/// Reads a file whole. Only regular files: a pipe has no end that could be waited for.
+pub fn read<'r>(path: &Path, looked: Looked, room: &'r mut Vec<u8>) -> Result<&'r [u8]> {
+    let Looked { metadata, file } = looked;
+    let read = || {
         if metadata.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
         }
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
         }
-        read_to_end(File::open(path)?, metadata.len(), room)
+        let file = file.map_or_else(|| File::open(path), Ok)?;
+        read_to_end(file, metadata.len(), room)
     };
-    let filled = read().map_err(|error| unreadable(path, &error))?;
-    Ok(&room[..filled])
+    match read() {
+        Ok(filled) => Ok(&room[..filled]),
+        Err(error) => Err(unreadable(path, &error)),
+    }
 }
 
 /// Reads in one go what a file is said to hold, and on from there if it has grown; no more than one byte past the

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Seen;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
-use super::compare::Form;
 use super::file;
+use super::list::{Group, Kind, Listing, Name, kind_of};
 use crate::error::{Code, Error, Result};
 use crate::request::Warning;
 
@@ -71,6 +71,8 @@ pub struct Pair {
     pub(super) tree: Arc<Path>,
     /// The root of that tree, with all links resolved.
     pub(super) root: Arc<Path>,
+    /// Whether the folder says of request and goldens that they are files, and no links to others.
+    pub(super) is_plain: bool,
 }
 
 impl Pair {
@@ -131,119 +133,105 @@ struct Tree {
     root: Arc<Path>,
 }
 
-/// Files of one folder that have a name in common.
-#[derive(Default)]
-struct Group {
-    requests: Vec<PathBuf>,
-    goldens: Vec<PathBuf>,
-}
-
-/// What a file is by its name.
-enum Kind {
-    Request(OsString),
-    Golden(OsString),
-    /// `*.render.*` that is no golden.
-    Neither,
-}
-
-fn kind_of(name: &OsStr) -> Option<Kind> {
-    let path = Path::new(name);
-    let stem = path.file_stem()?;
-    if Form::of_path(path).is_some() {
-        return Some(Kind::Golden(Path::new(stem).file_stem()?.to_owned()));
-    }
-    if !matches!(path.extension()?.to_str()?, "yaml" | "yml" | "json") {
-        return None;
-    }
-    let is_render = name.as_encoded_bytes().windows(8).any(|part| part == b".render.");
-    Some(if is_render { Kind::Neither } else { Kind::Request(stem.to_owned()) })
-}
-
 impl Search {
     /// Goes through a folder: `shown` as the path given leads there, `resolved` with all links resolved.
     fn folder(&mut self, tree: &Tree, shown: &Path, resolved: &Path) {
-        let (names, groups) = match list(shown) {
-            Ok(listed) => listed,
-            Err(error) => {
-                let thing = Thing::Fault(file::unreadable(shown, &error));
-                return self.found.entries.push(Entry { thing, under: vec![tree.path] });
-            }
+        let listing = match Listing::of(here(shown)) {
+            Ok(listing) => listing,
+            Err(error) => return self.fault(shown, &error, tree.path),
         };
-        for name in names {
-            let path = shown.join(&name);
-            let resolved = resolved.join(&name);
-            match kind_of(&name) {
-                Some(Kind::Request(stem)) => {
-                    if self.is_new(resolved, tree.path) {
-                        let pair = pair(path, &groups[&stem], tree.root.clone(), tree.shown.clone());
+        for name in listing.names.iter().filter(|name| !name.is_hidden()) {
+            let group = listing.group_of(name);
+            match name.kind {
+                Some(Kind::Request) => {
+                    if self.is_new(resolved, &name.name, tree.path) {
+                        let request = join(shown, &name.name);
+                        let beside = Beside { listing: &listing, group, folder: shown };
+                        let pair = beside.pair(request, Some(name), tree.root.clone(), tree.shown.clone());
                         self.found.entries.push(Entry { thing: Thing::Request(pair), under: vec![tree.path] });
                     }
                 }
-                Some(Kind::Golden(stem)) if groups[&stem].requests.is_empty() => {
-                    if self.is_new(resolved, tree.path) {
-                        self.found.entries.push(Entry { thing: Thing::Orphan(path), under: vec![tree.path] });
+                Some(Kind::Golden) if group.is_none_or(|group| group.requests.is_empty()) => {
+                    if self.is_new(resolved, &name.name, tree.path) {
+                        let thing = Thing::Orphan(join(shown, &name.name));
+                        self.found.entries.push(Entry { thing, under: vec![tree.path] });
                     }
                 }
+                Some(Kind::Golden) => {}
                 Some(Kind::Neither) => {
-                    if self.is_new(resolved, tree.path) {
+                    if self.is_new(resolved, &name.name, tree.path) {
                         self.found.entries.push(Entry { thing: Thing::NoRequest, under: vec![tree.path] });
                     }
                 }
-                None if path.is_symlink() => {
-                    if path.is_dir() {
-                        self.found.warnings.push(Warning {
-                            code: "check.folder_link",
-                            path: file::name_of(&path),
-                            message: "is a symbolic link to a folder: what lies there was not checked".to_owned(),
-                        });
-                    }
-                }
-                Some(Kind::Golden(_)) => {}
-                None => match std::fs::metadata(&path) {
-                    Ok(metadata) if metadata.is_dir() => self.folder(tree, &path, &resolved),
-                    Ok(_) => {}
-                    // What cannot be looked at may be a folder of requests.
-                    Err(error) => {
-                        let thing = Thing::Fault(file::unreadable(&path, &error));
-                        self.found.entries.push(Entry { thing, under: vec![tree.path] });
-                    }
-                },
+                None => self.other(tree, join(shown, &name.name), resolved, name),
             }
         }
+    }
+
+    /// What is neither a request nor a golden by its name, and may be a folder.
+    fn other(&mut self, tree: &Tree, path: PathBuf, resolved: &Path, name: &Name) {
+        if name.file_type.map_or_else(|| path.is_symlink(), |file_type| file_type.is_symlink()) {
+            if path.is_dir() {
+                self.found.warnings.push(Warning {
+                    code: "check.folder_link",
+                    path: file::name_of(&path),
+                    message: "is a symbolic link to a folder: what lies there was not checked".to_owned(),
+                });
+            }
+            return;
+        }
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => self.folder(tree, &path, &join(resolved, &name.name)),
+            Ok(_) => {}
+            // What cannot be looked at may be a folder of requests.
+            Err(error) => self.fault(&path, &error, tree.path),
+        }
+    }
+
+    fn fault(&mut self, path: &Path, error: &io::Error, under: usize) {
+        let thing = Thing::Fault(file::unreadable(path, error));
+        self.found.entries.push(Entry { thing, under: vec![under] });
     }
 
     /// A path that is a file.
     fn single(&mut self, index: usize, path: &Path) -> Result<()> {
         let name = path.file_name().unwrap_or_default();
+        let bytes = name.as_encoded_bytes();
         let folder = path.parent().unwrap_or(Path::new(""));
         let refused = |message: &str, hint: String| {
             Err(Error::new(Code::UsageArguments, message).with_hint(hint).with_source(file::name_of(path)))
         };
-        let kind = kind_of(name);
-        let (Some(Kind::Request(stem) | Kind::Golden(stem)), true) = (&kind, name != "-") else {
+        let (Some((kind @ (Kind::Request | Kind::Golden), stem)), true) = (kind_of(bytes), name != "-") else {
             let hint = "name a folder, or a request: NAME.yaml, NAME.yml or NAME.json".to_owned();
             return refused("is neither a folder nor a request", hint);
         };
-        let resolved = fs::canonicalize(here(folder)).map_err(|error| file::unreadable(folder, &error))?;
-        let (_, mut groups) = list(folder).map_err(|error| file::unreadable(folder, &error))?;
-        let group = groups.entry(stem.clone()).or_default();
-        if let Some(Kind::Golden(_)) = kind {
-            let hint = match group.requests.first() {
-                Some(request) => format!("name the request: {}", file::name_of(request)),
+        let resolved: Arc<Path> =
+            fs::canonicalize(here(folder)).map_err(|error| file::unreadable(folder, &error))?.into();
+        let listing = Listing::of(here(folder)).map_err(|error| file::unreadable(folder, &error))?;
+        let group = listing.with_stem(bytes, stem);
+        if kind == Kind::Golden {
+            let request = group.and_then(|group| group.requests.first());
+            let hint = match request.map(|&request| join(folder, &listing.names[request].name)) {
+                Some(request) => format!("name the request: {}", file::name_of(&request)),
                 None => "name the request beside it; there is none".to_owned(),
             };
             return refused("is a golden, not a request", hint);
         }
-        if self.is_new(resolved.join(name), index) {
-            let pair = pair(path.to_owned(), group, resolved.into(), folder.into());
+        if self.is_new(&resolved, name, index) {
+            let beside = Beside { listing: &listing, group, folder };
+            let pair = beside.pair(path.to_owned(), listing.get(bytes), resolved.clone(), folder.into());
             self.found.entries.push(Entry { thing: Thing::Request(pair), under: vec![index] });
         }
         Ok(())
     }
 
     /// Remembers a file, whose entry is the next. One that was found before under another path counts for this one too.
-    fn is_new(&mut self, resolved: PathBuf, path: usize) -> bool {
-        match self.seen.entry(resolved.into_os_string()) {
+    fn is_new(&mut self, resolved: &Path, name: &OsStr, path: usize) -> bool {
+        // Below one path no file is met twice.
+        if self.found.paths.len() == 1 {
+            return true;
+        }
+        match self.seen.entry(join(resolved, name).into_os_string()) {
             Seen::Vacant(slot) => {
                 slot.insert(self.found.entries.len());
                 true
@@ -258,24 +246,26 @@ impl Search {
     }
 }
 
-/// The names in a folder, by their bytes, hidden ones left out; and those of requests and goldens by what they have in
-/// common.
-fn list(folder: &Path) -> std::io::Result<(Vec<OsString>, HashMap<OsString, Group>)> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(here(folder))? {
-        names.push(entry?.file_name());
+/// What lies beside a request.
+struct Beside<'l> {
+    listing: &'l Listing,
+    group: Option<&'l Group>,
+    folder: &'l Path,
+}
+
+impl Beside<'_> {
+    /// A request and what belongs to it; `name` is its own in the folder, if it stands there.
+    fn pair(&self, request: PathBuf, name: Option<&Name>, root: Arc<Path>, tree: Arc<Path>) -> Pair {
+        let names = |of: &'_ [usize]| of.iter().map(|&index| &self.listing.names[index]).collect::<Vec<_>>();
+        let (requests, goldens) = self.group.map_or_else(Default::default, |g| (names(&g.requests), names(&g.goldens)));
+        let is_plain = name.is_some_and(Name::is_plain) && goldens.iter().all(|golden| golden.is_plain());
+        let path = |name: &&Name| join(self.folder, &name.name);
+        let rivals = match &*requests {
+            [_] => Vec::new(),
+            all => all.iter().filter(|other| Some(&*other.name) != request.file_name()).map(path).collect(),
+        };
+        Pair { goldens: goldens.iter().map(path).collect(), rivals, tree, root, is_plain, request }
     }
-    names.sort_unstable_by(|a, b| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
-    let mut groups: HashMap<OsString, Group> = HashMap::new();
-    for name in &names {
-        match kind_of(name) {
-            Some(Kind::Request(stem)) => groups.entry(stem).or_default().requests.push(folder.join(name)),
-            Some(Kind::Golden(stem)) => groups.entry(stem).or_default().goldens.push(folder.join(name)),
-            _ => {}
-        }
-    }
-    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
-    Ok((names, groups))
 }
 
 /// The empty path stands for the current folder.
@@ -283,10 +273,10 @@ fn here(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
-fn pair(request: PathBuf, group: &Group, root: Arc<Path>, tree: Arc<Path>) -> Pair {
-    let rivals = match &*group.requests {
-        [_] => Vec::new(),
-        all => all.iter().filter(|path| path.file_name() != request.file_name()).cloned().collect(),
-    };
-    Pair { goldens: group.goldens.clone(), rivals, tree, root, request }
+/// A path in a folder.
+fn join(folder: &Path, name: &OsStr) -> PathBuf {
+    let mut path = PathBuf::with_capacity(folder.as_os_str().len() + 1 + name.len());
+    path.push(folder);
+    path.push(name);
+    path
 }

@@ -7,12 +7,12 @@
 mod compare;
 mod file;
 mod find;
+mod list;
 mod pair;
 mod prove;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -206,18 +206,26 @@ struct Under<'p> {
 
 /// Checks what was found. The report is the same whatever the number of threads.
 pub fn check(found: Found, options: &Options<'_>) -> Report {
-    let outcomes = each(&found, options);
-    let mut report = Report { outcomes: Vec::new(), skipped: 0, warnings: found.warnings };
+    let mut outcomes = each(&found, options);
+    let mut report = Report {
+        outcomes: Vec::with_capacity(found.entries.len() + found.paths.len()),
+        skipped: 0,
+        warnings: found.warnings,
+    };
     let mut under: Vec<Under> = found.paths.iter().map(|path| Under { path, skipped: 0, has_request: false }).collect();
     let mut last = 0;
-    for (entry, outcome) in found.entries.into_iter().zip(outcomes) {
+    for (index, entry) in found.entries.into_iter().enumerate() {
         // A path's own fault stands behind what was found under it.
         let path = entry.under.first().copied().unwrap_or(last);
         report.add_empty(&under[last..path]);
         last = path;
         let is_orphan = matches!(entry.thing, Thing::Orphan(_));
         let outcome = match entry.thing {
-            Thing::Request(_) => outcome,
+            Thing::Request(pair) => outcomes.take(index).map(|outcome| Outcome {
+                request: Some(pair.request),
+                golden: pair.goldens.into_iter().next(),
+                ..outcome
+            }),
             Thing::Orphan(path) => Some(Outcome { status: Status::Orphaned, golden: Some(path), ..Outcome::default() }),
             Thing::Fault(error) => Some(Outcome { error: Some(error), ..Outcome::default() }),
             Thing::NoRequest => None,
@@ -236,38 +244,46 @@ pub fn check(found: Found, options: &Options<'_>) -> Report {
     report
 }
 
-/// The outcomes of all entries, in their order; `None` for files that are no requests.
-fn each(found: &Found, options: &Options<'_>) -> Vec<Option<Outcome>> {
+/// The outcomes of requests by the indices of their entries, as each thread has gathered them: in rising order.
+struct Outcomes(Vec<std::iter::Peekable<std::vec::IntoIter<(usize, Outcome)>>>);
+
+impl Outcomes {
+    /// The outcome of an entry, of which none before it was taken; `None` for a file that is no request.
+    fn take(&mut self, index: usize) -> Option<Outcome> {
+        self.0.iter_mut().find_map(|thread| thread.next_if(|(at, _)| *at == index)).map(|(_, outcome)| outcome)
+    }
+}
+
+fn each(found: &Found, options: &Options<'_>) -> Outcomes {
     let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(found.entries.len()));
     let work = || {
         let mut room = pair::Room::default();
+        let mut done = Vec::new();
         while let Some((index, entry)) = {
             let index = next.fetch_add(1, Ordering::Relaxed);
             found.entries.get(index).map(|entry| (index, entry))
         } {
-            let outcome = match &entry.thing {
-                Thing::Request(pair) => pair::check(pair, options, &mut room),
-                _ => None,
-            };
-            done.lock().unwrap_or_else(|broken| broken.into_inner()).push((index, outcome));
+            if let Thing::Request(pair) = &entry.thing {
+                done.extend(pair::check(pair, options, &mut room).map(|outcome| (index, outcome)));
+            }
             (options.step)();
         }
+        done
     };
-    thread::scope(|scope| {
+    let done = thread::scope(|scope| {
         // Documents may be nested a hundred levels deep; a thread has less room than the main one.
         const STACK_BYTES: usize = 8 << 20;
-        for _ in 1..options.threads.get().min(found.entries.len()) {
+        let others = (1..options.threads.get().min(found.entries.len()))
             // Where no further thread is to be had, those there are do the work.
-            if thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).is_err() {
-                break;
-            }
+            .map_while(|_| thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).ok())
+            .collect::<Vec<_>>();
+        let mut done = vec![work()];
+        for other in others {
+            done.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        work();
+        done
     });
-    let mut done = done.into_inner().unwrap_or_else(|broken| broken.into_inner());
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, outcome)| outcome).collect()
+    Outcomes(done.into_iter().map(|done| done.into_iter().peekable()).collect())
 }
 
 /// Goldens that are equal though their names are not, and goldens that hold nothing.

@@ -3,15 +3,17 @@
 use std::fs::{self, Metadata};
 use std::path::Path;
 
-use super::compare::{Form, Golden, compare};
+use super::compare::{Form, Golden, compare, shared_bytes};
 use super::file::{self, name_of};
 use super::find::Pair;
 use super::prove::prove;
 use super::{Actual, Options, Outcome, Status};
 use crate::assemble;
+use crate::context::Context;
 use crate::diff::Subject;
 use crate::error::{Code, Error, Result};
 use crate::read::{self, Format};
+use crate::request::RunRequest;
 
 /// What files are read into, one pair after the other.
 #[derive(Default)]
@@ -20,10 +22,9 @@ pub(super) struct Room {
     golden: Vec<u8>,
 }
 
-/// What became of a request; `None` for a file that is none.
+/// What became of a request; `None` for a file that is none. Whose outcome it is the caller knows.
 pub(super) fn check(pair: &Pair, options: &Options<'_>, room: &mut Room) -> Option<Outcome> {
-    let (request, golden) = (Some(pair.request.clone()), pair.goldens.first().cloned());
-    let mut outcome = Outcome { request, golden, ..Outcome::default() };
+    let mut outcome = Outcome::default();
     match examine(pair, options, room, &mut outcome) {
         Ok(true) => {}
         Ok(false) => return None,
@@ -34,10 +35,10 @@ pub(super) fn check(pair: &Pair, options: &Options<'_>, room: &mut Room) -> Opti
 
 /// False for a file that is no request.
 fn examine(pair: &Pair, options: &Options<'_>, room: &mut Room, outcome: &mut Outcome) -> Result<bool> {
-    let name = name_of(&pair.request);
-    let named = |error: Error| error.with_source(&name);
-    let metadata = file::look(&pair.request, &pair.root)?;
-    let bytes = file::read(&pair.request, &metadata, &mut room.request)?;
+    let named = |error: Error| error.with_source(name_of(&pair.request));
+    let looked = file::look(&pair.request, &pair.root, pair.is_plain)?;
+    let metadata = looked.metadata.clone();
+    let bytes = file::read(&pair.request, looked, &mut room.request)?;
     let text = decode(bytes).map_err(named)?;
     let format = Format::of_path(&pair.request);
     if pair.goldens.is_empty() && !read::looks_like_request(text, format).map_err(named)? {
@@ -48,31 +49,43 @@ fn examine(pair: &Pair, options: &Options<'_>, room: &mut Room, outcome: &mut Ou
 
     let request = read::request(text, format).map_err(named)?;
     let context = assemble(&request, None);
-    outcome.bytes = Some(context.canonical_len());
     outcome.digest = options.digests.then(|| context.digest());
-    match &golden {
-        None => outcome.status = Status::Missing,
+    match golden {
+        None => {
+            outcome.bytes = Some(context.canonical_len());
+            outcome.status = Status::Missing;
+        }
         Some(golden) => {
             outcome.golden_print = Some((golden.bytes.len(), xxhash_rust::xxh3::xxh3_128(golden.bytes)));
-            let subject = Subject { name: &name, context: &context, request: Some(&request), spelled: None };
-            set_against(subject, golden.as_golden(), options.prove, outcome)?;
+            set_against(pair, (&request, &context), golden, options.prove, outcome)?;
         }
     }
     // The golden is not needed to write another one.
-    drop(golden);
     if matches!(outcome.status, Status::Different | Status::Missing) {
         outcome.written = (options.take)(&Actual { pair, context: &context })?;
     }
     Ok(true)
 }
 
-fn set_against(subject: Subject<'_>, golden: Golden<'_>, prove_it: bool, outcome: &mut Outcome) -> Result<()> {
-    match compare(subject, golden)? {
+fn set_against(
+    pair: &Pair,
+    (request, context): (&RunRequest<'_>, &Context<'_>),
+    golden: Recorded<'_>,
+    prove_it: bool,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    // Nearly every golden is the very stream, whose length is then known and which takes no names to say so.
+    let is_stream = golden.form == Form::Stream && shared_bytes(context, golden.bytes).is_none();
+    outcome.bytes = Some(if is_stream { golden.bytes.len() as u64 } else { context.canonical_len() });
+    let (name, golden_name) = if is_stream { <_>::default() } else { (name_of(&pair.request), name_of(golden.path)) };
+    let golden = Golden { name: &golden_name, form: golden.form, bytes: golden.bytes };
+    let subject = Subject { name: &name, context, request: Some(request), spelled: None };
+    match if is_stream { None } else { compare(subject, golden)? } {
         None => {
             outcome.status = Status::Identical;
             outcome.golden_digest = outcome.digest.clone();
             if prove_it {
-                outcome.proof = Some(prove(subject.context, golden));
+                outcome.proof = Some(prove(context, golden));
             }
         }
         Some(difference) => {
@@ -89,21 +102,15 @@ fn set_against(subject: Subject<'_>, golden: Golden<'_>, prove_it: bool, outcome
 
 /// A golden's file.
 struct Recorded<'r> {
-    name: String,
+    path: &'r Path,
     form: Form,
     bytes: &'r [u8],
 }
 
-impl Recorded<'_> {
-    fn as_golden(&self) -> Golden<'_> {
-        Golden { name: &self.name, form: self.form, bytes: self.bytes }
-    }
-}
-
 /// Reads a golden that can prove anything about its request.
-fn vetted<'r>(path: &Path, pair: &Pair, request: &Metadata, room: &'r mut Vec<u8>) -> Result<Recorded<'r>> {
-    let metadata = file::look(path, &pair.root)?;
-    if file::is_same((path, &metadata), (&pair.request, request)) {
+fn vetted<'r>(path: &'r Path, pair: &Pair, request: &Metadata, room: &'r mut Vec<u8>) -> Result<Recorded<'r>> {
+    let looked = file::look(path, &pair.root, pair.is_plain)?;
+    if file::is_same((path, &looked.metadata), (&pair.request, request)) {
         return Err(Error::new(
             Code::InputShape,
             "the golden is the request itself, by a link: equal to itself it proves nothing",
@@ -112,7 +119,7 @@ fn vetted<'r>(path: &Path, pair: &Pair, request: &Metadata, room: &'r mut Vec<u8
         .with_source(name_of(path)));
     }
     let form = Form::of_path(path).unwrap_or(Form::Stream);
-    Ok(Recorded { name: name_of(path), form, bytes: file::read(path, &metadata, room)? })
+    Ok(Recorded { path, form, bytes: file::read(path, looked, room)? })
 }
 
 /// Two requests for one golden, or two goldens for one request: neither says which is meant.
@@ -138,7 +145,7 @@ fn refuse_ambiguous(pair: &Pair) -> Result<()> {
 fn is_request(path: &Path) -> bool {
     let mut room = Vec::new();
     let Ok(metadata) = fs::metadata(path) else { return false };
-    let Ok(bytes) = file::read(path, &metadata, &mut room) else { return false };
+    let Ok(bytes) = file::read(path, metadata.into(), &mut room) else { return false };
     decode(bytes).and_then(|text| read::looks_like_request(text, Format::of_path(path))).unwrap_or(false)
 }
 

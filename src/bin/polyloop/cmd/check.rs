@@ -24,11 +24,8 @@ pub fn run(args: &Check, terminal: &Terminal) -> anyhow::Result<Exit> {
             .into());
     }
     let found = golden::find(&args.paths)?;
-    let files: Vec<&Path> = found
-        .pairs()
-        .flat_map(|pair| std::iter::once(&pair.request).chain(&pair.goldens))
-        .map(PathBuf::as_path)
-        .collect();
+    let files = found.pairs().flat_map(|pair| std::iter::once(&pair.request).chain(&pair.goldens));
+    let files = files.map(PathBuf::as_path);
     refuse_overwriting(args.output.as_deref(), files)?;
     if args.write_actual.is_some() {
         refuse_collisions(&found)?;
