@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use super::file;
-use super::list::{Group, Kind, Listing, Name, kind_of};
+use super::list::{Kind, Listing, Name, kind_of};
 use crate::error::{Code, Error, Result};
 use crate::request::Warning;
 
@@ -43,8 +43,10 @@ impl Found {
 #[derive(Debug)]
 pub(super) struct Entry {
     pub thing: Thing,
-    /// The paths it lies under, by index; the first is that under which it was found first.
-    pub under: Vec<usize>,
+    /// The path under which it was found, by index.
+    pub under: usize,
+    /// Others that it lies under.
+    pub also: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -110,10 +112,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
                 search.folder(&tree, shown, &tree.root);
             }
             Ok(_) => search.single(index, path)?,
-            Err(error) => {
-                let thing = Thing::Fault(file::unreadable(path, &error));
-                search.found.entries.push(Entry { thing, under: vec![index] });
-            }
+            Err(error) => search.fault(path, &error, index),
         }
     }
     Ok(search.found)
@@ -141,26 +140,24 @@ impl Search {
             Err(error) => return self.fault(shown, &error, tree.path),
         };
         for name in listing.names.iter().filter(|name| !name.is_hidden()) {
-            let group = listing.group_of(name);
+            let new = |thing| Entry { thing, under: tree.path, also: Vec::new() };
             match name.kind {
                 Some(Kind::Request) => {
                     if self.is_new(resolved, &name.name, tree.path) {
                         let request = join(shown, &name.name);
-                        let beside = Beside { listing: &listing, group, folder: shown };
-                        let pair = beside.pair(request, Some(name), tree.root.clone(), tree.shown.clone());
-                        self.found.entries.push(Entry { thing: Thing::Request(pair), under: vec![tree.path] });
+                        let pair = pair(request, shown, (&listing, Some(name)), (&tree.root, &tree.shown));
+                        self.found.entries.push(new(Thing::Request(pair)));
                     }
                 }
-                Some(Kind::Golden) if group.is_none_or(|group| group.requests.is_empty()) => {
+                Some(Kind::Golden) if listing.beside(Some(name), Kind::Request).next().is_none() => {
                     if self.is_new(resolved, &name.name, tree.path) {
-                        let thing = Thing::Orphan(join(shown, &name.name));
-                        self.found.entries.push(Entry { thing, under: vec![tree.path] });
+                        self.found.entries.push(new(Thing::Orphan(join(shown, &name.name))));
                     }
                 }
                 Some(Kind::Golden) => {}
                 Some(Kind::Neither) => {
                     if self.is_new(resolved, &name.name, tree.path) {
-                        self.found.entries.push(Entry { thing: Thing::NoRequest, under: vec![tree.path] });
+                        self.found.entries.push(new(Thing::NoRequest));
                     }
                 }
                 None => self.other(tree, join(shown, &name.name), resolved, name),
@@ -190,7 +187,7 @@ impl Search {
 
     fn fault(&mut self, path: &Path, error: &io::Error, under: usize) {
         let thing = Thing::Fault(file::unreadable(path, error));
-        self.found.entries.push(Entry { thing, under: vec![under] });
+        self.found.entries.push(Entry { thing, under, also: Vec::new() });
     }
 
     /// A path that is a file.
@@ -201,26 +198,24 @@ impl Search {
         let refused = |message: &str, hint: String| {
             Err(Error::new(Code::UsageArguments, message).with_hint(hint).with_source(file::name_of(path)))
         };
-        let (Some((kind @ (Kind::Request | Kind::Golden), stem)), true) = (kind_of(bytes), name != "-") else {
+        let (Some((kind @ (Kind::Request | Kind::Golden), _)), true) = (kind_of(bytes), name != "-") else {
             let hint = "name a folder, or a request: NAME.yaml, NAME.yml or NAME.json".to_owned();
             return refused("is neither a folder nor a request", hint);
         };
         let resolved: Arc<Path> =
             fs::canonicalize(here(folder)).map_err(|error| file::unreadable(folder, &error))?.into();
         let listing = Listing::of(here(folder)).map_err(|error| file::unreadable(folder, &error))?;
-        let group = listing.with_stem(bytes, stem);
+        let alike = listing.alike(bytes);
         if kind == Kind::Golden {
-            let request = group.and_then(|group| group.requests.first());
-            let hint = match request.map(|&request| join(folder, &listing.names[request].name)) {
-                Some(request) => format!("name the request: {}", file::name_of(&request)),
+            let hint = match listing.beside(alike, Kind::Request).next() {
+                Some(request) => format!("name the request: {}", file::name_of(&join(folder, &request.name))),
                 None => "name the request beside it; there is none".to_owned(),
             };
             return refused("is a golden, not a request", hint);
         }
         if self.is_new(&resolved, name, index) {
-            let beside = Beside { listing: &listing, group, folder };
-            let pair = beside.pair(path.to_owned(), listing.get(bytes), resolved.clone(), folder.into());
-            self.found.entries.push(Entry { thing: Thing::Request(pair), under: vec![index] });
+            let pair = pair(path.to_owned(), folder, (&listing, alike), (&resolved, &folder.into()));
+            self.found.entries.push(Entry { thing: Thing::Request(pair), under: index, also: Vec::new() });
         }
         Ok(())
     }
@@ -238,7 +233,7 @@ impl Search {
             }
             Seen::Occupied(slot) => {
                 if let Some(entry) = self.found.entries.get_mut(*slot.get()) {
-                    entry.under.push(path);
+                    entry.also.push(path);
                 }
                 false
             }
@@ -246,26 +241,22 @@ impl Search {
     }
 }
 
-/// What lies beside a request.
-struct Beside<'l> {
-    listing: &'l Listing,
-    group: Option<&'l Group>,
-    folder: &'l Path,
-}
-
-impl Beside<'_> {
-    /// A request and what belongs to it; `name` is its own in the folder, if it stands there.
-    fn pair(&self, request: PathBuf, name: Option<&Name>, root: Arc<Path>, tree: Arc<Path>) -> Pair {
-        let names = |of: &'_ [usize]| of.iter().map(|&index| &self.listing.names[index]).collect::<Vec<_>>();
-        let (requests, goldens) = self.group.map_or_else(Default::default, |g| (names(&g.requests), names(&g.goldens)));
-        let is_plain = name.is_some_and(Name::is_plain) && goldens.iter().all(|golden| golden.is_plain());
-        let path = |name: &&Name| join(self.folder, &name.name);
-        let rivals = match &*requests {
-            [_] => Vec::new(),
-            all => all.iter().filter(|other| Some(&*other.name) != request.file_name()).map(path).collect(),
-        };
-        Pair { goldens: goldens.iter().map(path).collect(), rivals, tree, root, is_plain, request }
-    }
+/// A request and what lies beside it in its folder; the name is one of its stem.
+fn pair(
+    request: PathBuf,
+    folder: &Path,
+    (listing, name): (&Listing, Option<&Name>),
+    (root, tree): (&Arc<Path>, &Arc<Path>),
+) -> Pair {
+    let is_own = |name: &&Name| Some(&*name.name) == request.file_name();
+    let path = |name: &Name| join(folder, &name.name);
+    let requests = || listing.beside(name, Kind::Request);
+    let goldens = || listing.beside(name, Kind::Golden);
+    let is_alone = requests().count() == 1;
+    let rivals = requests().filter(|name| !is_alone && !is_own(name)).map(path).collect();
+    let is_plain = requests().any(|name| is_own(&name) && name.is_plain()) && goldens().all(Name::is_plain);
+    let goldens = goldens().map(path).collect();
+    Pair { goldens, rivals, root: root.clone(), tree: tree.clone(), is_plain, request }
 }
 
 /// The empty path stands for the current folder.

@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 
 use super::compare::{Form, split_name};
+use crate::context::equal_start;
 
 /// What a file is by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,22 +33,25 @@ pub(super) fn kind_of(name: &[u8]) -> Option<(Kind, &[u8])> {
 }
 
 /// A name in a folder.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Name {
     pub name: OsString,
     /// `None` for a name that says nothing.
     pub kind: Option<Kind>,
     /// As the folder has it; `None` where that does not say.
     pub file_type: Option<FileType>,
-    /// Which of the groups it belongs to, if it is a request or a golden.
-    group: usize,
+    /// The first name with the same stem, and the next one, by index; [`NONE`] where there is none.
+    first: usize,
+    next: usize,
 }
+
+const NONE: usize = usize::MAX;
 
 impl Name {
     fn of(entry: &DirEntry) -> Name {
         let name = entry.file_name();
         let kind = kind_of(name.as_encoded_bytes()).map(|(kind, _)| kind);
-        Name { kind, file_type: entry.file_type().ok(), group: usize::MAX, name }
+        Name { kind, file_type: entry.file_type().ok(), first: NONE, next: NONE, name }
     }
 
     pub fn is_hidden(&self) -> bool {
@@ -60,18 +64,10 @@ impl Name {
     }
 }
 
-/// The files of a folder that have one stem, by index; in the order of their names.
-#[derive(Debug, Default)]
-pub(super) struct Group {
-    pub requests: Vec<usize>,
-    pub goldens: Vec<usize>,
-}
-
 /// What a folder holds, in the order of the names' bytes.
 #[derive(Debug)]
 pub(super) struct Listing {
     pub names: Vec<Name>,
-    groups: Vec<Group>,
 }
 
 impl Listing {
@@ -80,38 +76,34 @@ impl Listing {
         for entry in fs::read_dir(folder)? {
             names.push(Name::of(&entry?));
         }
-        names.sort_unstable_by(|a, b| a.name.as_encoded_bytes().cmp(b.name.as_encoded_bytes()));
-        let mut listing = Listing { names, groups: Vec::new() };
-        listing.group();
+        let mut listing = Listing { names: sorted(names) };
+        listing.link();
         Ok(listing)
     }
 
-    fn group(&mut self) {
-        let mut by_stem: HashMap<&[u8], usize> = HashMap::with_capacity(self.names.len());
-        let mut groups: Vec<Group> = Vec::new();
-        let mut places = Vec::with_capacity(self.names.len());
+    /// Links requests and goldens of one stem to one another.
+    fn link(&mut self) {
+        let mut links = vec![(NONE, NONE); self.names.len()];
+        // By stem, the first name and the last so far.
+        let mut ends: HashMap<&[u8], (usize, usize)> = HashMap::with_capacity(self.names.len());
         for (index, name) in self.names.iter().enumerate() {
-            let Some((kind @ (Kind::Request | Kind::Golden), stem)) = kind_of(name.name.as_encoded_bytes()) else {
-                places.push(usize::MAX);
-                continue;
-            };
-            let place = *by_stem.entry(stem).or_insert(groups.len());
-            if place == groups.len() {
-                groups.push(Group::default());
+            if let Some((Kind::Request | Kind::Golden, stem)) = kind_of(name.name.as_encoded_bytes()) {
+                let (first, last) = ends.entry(stem).or_insert((index, index));
+                links[*last].1 = index;
+                *last = index;
+                links[index] = (*first, NONE);
             }
-            let group = &mut groups[place];
-            if kind == Kind::Request { &mut group.requests } else { &mut group.goldens }.push(index);
-            places.push(place);
         }
-        self.groups = groups;
-        for (name, place) in self.names.iter_mut().zip(places) {
-            name.group = place;
+        for (name, link) in self.names.iter_mut().zip(links) {
+            (name.first, name.next) = link;
         }
     }
 
-    /// The files that belong to one of the names.
-    pub fn group_of(&self, name: &Name) -> Option<&Group> {
-        self.groups.get(name.group)
+    /// The names with the stem of another, that one included, which are of a kind.
+    pub fn beside(&self, name: Option<&Name>, kind: Kind) -> impl Iterator<Item = &Name> {
+        let first = name.and_then(|name| self.names.get(name.first));
+        let all = std::iter::successors(first, |name| self.names.get(name.next));
+        all.filter(move |name| name.kind == Some(kind))
     }
 
     /// A name, if it stands there in these very bytes.
@@ -120,9 +112,32 @@ impl Listing {
         found.ok().map(|index| &self.names[index])
     }
 
-    /// The files with a stem. A name that leads to a file need not stand there: file systems may take one for another.
-    pub fn with_stem(&self, name: &[u8], stem: &[u8]) -> Option<&Group> {
-        let has_stem = |other: &&Name| matches!(kind_of(other.name.as_encoded_bytes()), Some((Kind::Request | Kind::Golden, found)) if found == stem);
-        self.get(name).or_else(|| self.names.iter().find(has_stem)).and_then(|name| self.group_of(name))
+    /// A name with the stem of one that leads to a file and need not stand there: file systems may take one for another.
+    pub fn alike(&self, name: &[u8]) -> Option<&Name> {
+        let stem_of = |name| match kind_of(name) {
+            Some((Kind::Request | Kind::Golden, stem)) => Some(stem),
+            _ => None,
+        };
+        let stem = stem_of(name)?;
+        self.get(name).or_else(|| self.names.iter().find(|other| stem_of(other.name.as_encoded_bytes()) == Some(stem)))
     }
+}
+
+/// Sorts names by their bytes. What follows on the bytes that all have in common tells most of them apart, and eight
+/// bytes are compared at once.
+fn sorted(mut names: Vec<Name>) -> Vec<Name> {
+    let bytes = |name: &'_ Name| name.name.as_encoded_bytes().to_vec();
+    let common = names.first().map(bytes).unwrap_or_default();
+    let common = names.iter().fold(common.len(), |len, name| equal_start(&common[..len], name.name.as_encoded_bytes()));
+    let key = |name: &Name| {
+        let mut key = [0; 8];
+        let rest = &name.name.as_encoded_bytes()[common..];
+        let len = rest.len().min(key.len());
+        key[..len].copy_from_slice(&rest[..len]);
+        u64::from_be_bytes(key)
+    };
+    let mut order: Vec<(u64, usize)> = names.iter().map(key).zip(0..).collect();
+    let rest = |index: usize| names[index].name.as_encoded_bytes();
+    order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1))));
+    order.into_iter().map(|(_, index)| std::mem::take(&mut names[index])).collect()
 }

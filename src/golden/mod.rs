@@ -11,6 +11,7 @@ mod list;
 mod pair;
 mod prove;
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -216,9 +217,8 @@ pub fn check(found: Found, options: &Options<'_>) -> Report {
     let mut last = 0;
     for (index, entry) in found.entries.into_iter().enumerate() {
         // A path's own fault stands behind what was found under it.
-        let path = entry.under.first().copied().unwrap_or(last);
-        report.add_empty(&under[last..path]);
-        last = path;
+        report.add_empty(&under[last..entry.under]);
+        last = entry.under;
         let is_orphan = matches!(entry.thing, Thing::Orphan(_));
         let outcome = match entry.thing {
             Thing::Request(pair) => outcomes.take(index).map(|outcome| Outcome {
@@ -230,7 +230,7 @@ pub fn check(found: Found, options: &Options<'_>) -> Report {
             Thing::Fault(error) => Some(Outcome { error: Some(error), ..Outcome::default() }),
             Thing::NoRequest => None,
         };
-        for &path in &entry.under {
+        for path in entry.also.into_iter().chain([entry.under]) {
             under[path].skipped += usize::from(outcome.is_none());
             under[path].has_request |= outcome.is_some() && !is_orphan;
         }
@@ -288,7 +288,7 @@ fn each(found: &Found, options: &Options<'_>) -> Outcomes {
 
 /// Goldens that are equal though their names are not, and goldens that hold nothing.
 fn warnings(outcomes: &[Outcome]) -> Vec<Warning> {
-    let mut first_with: std::collections::HashMap<(usize, u128), &PathBuf> = std::collections::HashMap::new();
+    let mut first_with: HashMap<(usize, u128), &PathBuf> = HashMap::with_capacity(outcomes.len());
     let mut warnings = Vec::new();
     for outcome in outcomes {
         let (Some(golden), Some(print)) = (&outcome.golden, outcome.golden_print) else { continue };

@@ -44,7 +44,10 @@ pub fn run(args: &Check, terminal: &Terminal) -> anyhow::Result<Exit> {
 
     say_errors(args, &report, terminal);
     print(args, &report, terminal)?;
-    Ok(exit(&report))
+    let exit = exit(&report);
+    // The process ends: to give back the many small pieces of a large report would only take time.
+    std::mem::forget(report);
+    Ok(exit)
 }
 
 /// Set to anything but empty, `0` and `false`.
