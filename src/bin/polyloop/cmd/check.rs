@@ -37,7 +37,11 @@ pub fn run(args: &Check, terminal: &Terminal) -> anyhow::Result<Exit> {
         prove: args.prove,
         digests: matches!(args.format, CheckFormat::Json | CheckFormat::Junit),
         take: &|actual| take(args, actual),
-        step: &|| progress().step(),
+        step: &|| {
+            if terminal.stderr_is_terminal {
+                progress().step();
+            }
+        },
     };
     let report = golden::check(found, &options);
     progress().clear();
