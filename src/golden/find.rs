@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry as Seen;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::{fs, io};
 
@@ -101,7 +102,7 @@ impl Pair {
 /// `usage.arguments` for a path that names a golden, or a file that by its name is no request.
 pub fn find(paths: &[PathBuf]) -> Result<Found> {
     let found = Found { entries: Vec::new(), paths: paths.to_vec(), warnings: Vec::new() };
-    let mut search = Search { found, seen: HashMap::new() };
+    let mut search = Search { found, seen: HashMap::new(), last: None };
     for (index, path) in paths.iter().enumerate() {
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => {
@@ -122,6 +123,15 @@ struct Search {
     found: Found,
     /// The files of all entries, by their resolved folder and their name.
     seen: HashMap<OsString, usize>,
+    /// The folder of the last single request: many that are named one by one mostly lie in one.
+    last: Option<Rc<Folder>>,
+}
+
+/// A folder that is not walked, but looked into.
+struct Folder {
+    shown: Arc<Path>,
+    root: Arc<Path>,
+    listing: Listing,
 }
 
 /// One of the paths, a folder.
@@ -202,9 +212,8 @@ impl Search {
             let hint = "name a folder, or a request: NAME.yaml, NAME.yml or NAME.json".to_owned();
             return refused("is neither a folder nor a request", hint);
         };
-        let resolved: Arc<Path> =
-            fs::canonicalize(here(folder)).map_err(|error| file::unreadable(folder, &error))?.into();
-        let listing = Listing::of(here(folder)).map_err(|error| file::unreadable(folder, &error))?;
+        let looked_into = self.look_into(folder)?;
+        let Folder { shown, root, listing } = &*looked_into;
         let alike = listing.alike(bytes);
         if kind == Kind::Golden {
             let hint = match listing.beside(alike, Kind::Request).next() {
@@ -213,11 +222,21 @@ impl Search {
             };
             return refused("is a golden, not a request", hint);
         }
-        if self.is_new(&resolved, name, index) {
-            let pair = pair(path.to_owned(), folder, (&listing, alike), (&resolved, &folder.into()));
+        if self.is_new(root, name, index) {
+            let pair = pair(path.to_owned(), folder, (listing, alike), (root, shown));
             self.found.entries.push(Entry { thing: Thing::Request(pair), under: index, also: Vec::new() });
         }
         Ok(())
+    }
+
+    fn look_into(&mut self, folder: &Path) -> Result<Rc<Folder>> {
+        if let Some(last) = self.last.as_ref().filter(|last| last.shown.as_os_str() == folder.as_os_str()) {
+            return Ok(last.clone());
+        }
+        let unreadable = |error| file::unreadable(folder, &error);
+        let root = fs::canonicalize(here(folder)).map_err(unreadable)?.into();
+        let listing = Listing::of(here(folder)).map_err(unreadable)?;
+        Ok(self.last.insert(Rc::new(Folder { shown: folder.into(), root, listing })).clone())
     }
 
     /// Remembers a file, whose entry is the next. One that was found before under another path counts for this one too.
