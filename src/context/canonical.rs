@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use sha2::{Digest, Sha256};
 
+use super::escape::write_escaped;
 use super::{Content, Context, Json, Message, Text, ToolInput};
 
 impl Context<'_> {
@@ -61,7 +62,7 @@ impl Message<'_> {
     /// Those of the writer.
     pub fn write_canonical<W: Write>(&self, out: &mut W) -> io::Result<()> {
         out.write_all(b"{\"role\":\"")?;
-        Text::plain(self.role.as_str()).write_escaped(out)?;
+        write_escaped(self.role.as_str(), out)?;
         out.write_all(b"\",\"content\":")?;
         write_list(out, &self.blocks, |block, out| block.content.write_canonical(out))?;
         out.write_all(b"}\n")
@@ -98,7 +99,10 @@ impl Content<'_> {
     /// # Errors
     /// Those of the writer.
     pub fn write_canonical<W: Write>(&self, out: &mut W) -> io::Result<()> {
-        write!(out, "{{\"type\":\"{}\"", self.kind())?;
+        // Pieces one by one: formatting would take longer than the writing.
+        out.write_all(b"{\"type\":\"")?;
+        out.write_all(self.kind().as_bytes())?;
+        out.write_all(b"\"")?;
         match self {
             Content::Text(text) => write_text(out, "text", text)?,
             Content::Thinking { text, signature } => {
@@ -142,14 +146,21 @@ impl Content<'_> {
 }
 
 fn write_text<W: Write>(out: &mut W, key: &str, text: &Text<'_>) -> io::Result<()> {
-    write!(out, ",\"{key}\":\"")?;
+    write_key(out, key)?;
+    out.write_all(b"\"")?;
     text.write_escaped(out)?;
     out.write_all(b"\"")
 }
 
 fn write_json<W: Write>(out: &mut W, key: &str, json: &Json<'_>) -> io::Result<()> {
-    write!(out, ",\"{key}\":")?;
+    write_key(out, key)?;
     json.write_canonical(out)
+}
+
+fn write_key<W: Write>(out: &mut W, key: &str) -> io::Result<()> {
+    out.write_all(b",\"")?;
+    out.write_all(key.as_bytes())?;
+    out.write_all(b"\":")
 }
 
 fn write_list<W: Write, T>(

@@ -26,6 +26,8 @@ const BLOCK: usize = 64;
 struct Masks {
     quotes: u64,
     backslashes: u64,
+    /// The letter `n`, which most escapes are made with.
+    letters_n: u64,
     controls: u64,
     /// Bytes of UTF-8 that begin no character.
     continuations: u64,
@@ -43,26 +45,35 @@ impl Masks {
             let bits = |lanes: u8x16| u64::from(lanes.to_bitmask()) << (part * LANES);
             masks.quotes |= bits(equal(b'"'));
             masks.backslashes |= bits(equal(b'\\'));
+            masks.letters_n |= bits(equal(b'n'));
             masks.controls |= bits(up_to(0x1f));
             masks.continuations |= bits(from(0x80) & up_to(0xbf));
         }
         masks
     }
-}
 
-/// The bits from `at` on.
-fn from_bit(at: usize) -> u64 {
-    u32::try_from(at).ok().and_then(|at| u64::MAX.checked_shl(at)).unwrap_or(0)
+    /// The bytes that a backslash stands before which is not escaped itself: of a row of backslashes every second one,
+    /// and what follows a row of an odd number. `carry` is whether the first byte is one of them, and then whether the
+    /// first of the next block is.
+    fn escaped(&self, carry: &mut bool) -> u64 {
+        const EVEN: u64 = 0x5555_5555_5555_5555;
+        let first = u64::from(*carry);
+        let backslashes = self.backslashes & !first;
+        let behind = backslashes << 1 | first;
+        // Adding the starts of rows at odd places to the rows themselves turns those rows, and no others, over.
+        let odd_starts = backslashes & !EVEN & !behind;
+        let (rows_at_even, overflow) = odd_starts.overflowing_add(backslashes);
+        *carry = overflow;
+        (EVEN ^ rows_at_even << 1) & behind
+    }
 }
 
 /// Scans the inside of a JSON string up to its closing quote; `rest` begins behind the opening one.
 pub(super) fn scan(rest: &[u8]) -> Result<Scanned, StringFault> {
     let (mut saved, mut continuations) = (0, 0);
     let (mut is_canonical, mut has_control) = (true, false);
-    // Bytes of the block that belong to an escape which began in the one before.
-    let mut taken = 0;
-    let mut start = 0;
-    while start < rest.len() {
+    let mut carry = false;
+    for start in (0..rest.len()).step_by(BLOCK) {
         let mut tail = [b' '; BLOCK];
         let block = match rest[start..].first_chunk() {
             Some(block) => block,
@@ -72,38 +83,40 @@ pub(super) fn scan(rest: &[u8]) -> Result<Scanned, StringFault> {
             }
         };
         let masks = Masks::of(block);
-        loop {
-            let live = from_bit(taken);
-            let quote = (masks.quotes & live).trailing_zeros() as usize;
-            let backslash = (masks.backslashes & live).trailing_zeros() as usize;
-            if quote < backslash {
-                let inside = !from_bit(quote);
-                continuations += (masks.continuations & inside).count_ones() as usize;
-                let len = start + quote;
-                if has_control || masks.controls & inside != 0 {
-                    let is_control = |byte: &u8| *byte < 0x20;
-                    return Err(StringFault::Control(rest[..len].iter().position(is_control).unwrap_or(0)));
-                }
-                return Ok(Scanned { len, saved, chars: len - saved - continuations, is_canonical });
-            }
-            if backslash == BLOCK {
-                taken = taken.saturating_sub(BLOCK);
-                break;
-            }
-            let at = start + backslash;
+        let escaped = masks.escaped(&mut carry);
+        let end = masks.quotes & !escaped;
+        // All bits below the lowest; where there is none, all.
+        let inside = end.wrapping_sub(1) & !end;
+        let short = escaped & inside & (masks.letters_n | masks.quotes | masks.backslashes);
+        saved += short.count_ones() as usize;
+        let mut others = escaped & inside & !short;
+        while others != 0 {
+            let behind = start + others.trailing_zeros() as usize;
+            others &= others - 1;
+            let at = behind - 1;
             let mut len = canonical_escape(&rest[at..]);
             if len == 0 {
                 is_canonical = false;
                 len = escape_len(&rest[at..]).ok_or(StringFault::Escape(at))?;
             }
             saved += len - 1;
-            taken = backslash + len;
         }
-        has_control |= masks.controls != 0;
-        continuations += masks.continuations.count_ones() as usize;
-        start += BLOCK;
+        has_control |= masks.controls & inside != 0;
+        // Text that is all ASCII, or nearly so, goes without counting.
+        if masks.continuations != 0 {
+            continuations += (masks.continuations & inside).count_ones() as usize;
+        }
+        if end != 0 {
+            let len = start + end.trailing_zeros() as usize;
+            if has_control {
+                let is_control = |byte: &u8| *byte < 0x20;
+                return Err(StringFault::Control(rest[..len].iter().position(is_control).unwrap_or(0)));
+            }
+            return Ok(Scanned { len, saved, chars: len - saved - continuations, is_canonical });
+        }
     }
-    Err(StringFault::Unterminated)
+    // The last byte is a backslash.
+    if carry { Err(StringFault::Escape(rest.len() - 1)) } else { Err(StringFault::Unterminated) }
 }
 
 #[cfg(test)]
