@@ -11,6 +11,7 @@
 
 mod digest;
 mod keep;
+mod prove;
 mod recipe;
 mod walk;
 mod window;
@@ -21,6 +22,7 @@ use crate::context::{Context, Message};
 use crate::measure::{self, Size};
 use digest::{Digester, Pending};
 pub use keep::{Kept, Outline, outline, sign};
+pub(crate) use prove::prove;
 use recipe::Recipe;
 use walk::{Sink, Walk};
 
