@@ -105,6 +105,7 @@ impl Worker {
 }
 
 /// A digest that may still be in the making.
+#[derive(Debug)]
 pub(super) enum Pending {
     Here(Sha256),
     There(JoinHandle<Sha256>),

@@ -1,12 +1,13 @@
 //! A document whose large texts are left in their file: memory is that of its messages, not of their text.
 
 use std::borrow::Cow;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::mem;
 
-use super::walk::{Sink, Walk};
+use super::digest::{Digester, Pending};
+use super::walk::Sink;
 use super::window::Window;
-use super::{Place, Sizes};
+use super::{Options, Place};
 use crate::context::{Block, Content, Context, Fingerprint, Form, Json, Message, Piece, Role, Store, Stored, Text};
 use crate::read::{self, Format, Input, Line, Reader, Recorded};
 use crate::request::{Outcome, RunRequest, Step, ToolCall};
@@ -16,6 +17,7 @@ use crate::request::{Outcome, RunRequest, Step, ToolCall};
 pub struct Outline<'s> {
     kind: Kind<'s>,
     fingerprints: Vec<Fingerprint>,
+    digest: Option<Pending>,
 }
 
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub struct Kept<'o> {
     pub input: Input<'o>,
     /// The fingerprints of the messages it gives, in their order.
     pub fingerprints: Vec<Fingerprint>,
+    /// The digest of its canonical stream, where it was asked for.
+    pub digest: Option<String>,
 }
 
 /// Goes through a request in JSON, or through a canonical stream. `store` is the same file; what it holds has to stay
@@ -39,12 +43,12 @@ pub fn outline<'s, R: Read + Seek>(
     file: &mut R,
     store: &'s Store,
     format: Option<Format>,
-    sizes: Sizes,
+    options: Options,
 ) -> Option<Outline<'s>> {
     match format {
         Some(Format::Yaml) => None,
-        Some(Format::JsonLines) => stream(file, store, sizes),
-        Some(Format::Json) | None => request(file, store, sizes),
+        Some(Format::JsonLines) => stream(file, store, options),
+        Some(Format::Json) | None => request(file, store, options),
     }
 }
 
@@ -62,7 +66,7 @@ impl Outline<'_> {
                 Input::Recorded(Recorded { context: mem::take(context), not_canonical_at: None, is_stream: true })
             }
         };
-        Kept { input, fingerprints }
+        Kept { input, fingerprints, digest: self.digest.take().map(Pending::wait) }
     }
 }
 
@@ -73,13 +77,19 @@ pub fn sign(context: &mut Context<'_>, fingerprints: &[Fingerprint]) {
     }
 }
 
-fn request<'s, R: Read + Seek>(file: &mut R, store: &'s Store, sizes: Sizes) -> Option<Outline<'s>> {
-    let new_sink = || Keep { store, shortest: sizes.shortest, steps: Vec::new(), fingerprints: Vec::new() };
-    let walked = Walk { assembled: usize::MAX, window: sizes.window }.through(file, new_sink)?;
-    let Keep { mut steps, mut fingerprints, .. } = walked.sink;
+fn request<'s, R: Read + Seek>(file: &mut R, store: &'s Store, options: Options) -> Option<Outline<'s>> {
+    let walked = options.walk().through(file, || Keep {
+        store,
+        shortest: options.sizes.shortest,
+        steps: Vec::new(),
+        fingerprints: Vec::new(),
+        digester: options.digester(),
+    })?;
+    let Keep { mut steps, mut fingerprints, digester, .. } = walked.sink;
     steps.shrink_to_fit();
     fingerprints.shrink_to_fit();
-    Some(Outline { kind: Kind::Request { head: walked.head, steps }, fingerprints })
+    let kind = Kind::Request { head: walked.head, steps };
+    Some(Outline { kind, fingerprints, digest: digester.map(Digester::finish) })
 }
 
 /// Keeps the steps, their text left where it lies.
@@ -88,12 +98,19 @@ struct Keep<'s> {
     shortest: usize,
     steps: Vec<Step<'s>>,
     fingerprints: Vec<Fingerprint>,
+    digester: Option<Digester>,
+}
+
+impl Keep<'_> {
+    fn put(&mut self, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> Option<()> {
+        self.digester.as_mut().map_or(Some(()), |digester| write(digester).ok())
+    }
 }
 
 impl Sink for Keep<'_> {
     fn begin(&mut self, context: &Context<'_>) -> Option<()> {
         self.fingerprints.extend(context.messages.iter().map(Message::fingerprint));
-        Some(())
+        self.put(|mut out| context.write_canonical(&mut out))
     }
 
     fn step(&mut self, step: &Step<'_>, place: Place<'_>) {
@@ -102,17 +119,18 @@ impl Sink for Keep<'_> {
 
     fn message(&mut self, message: &Message<'_>, _: Place<'_>) -> Option<()> {
         self.fingerprints.push(message.fingerprint());
-        Some(())
+        self.put(|mut out| message.write_canonical(&mut out))
     }
 }
 
 /// Reads JSON Lines that are the canonical stream of their messages, to the byte.
-fn stream<'s, R: Read + Seek>(file: &mut R, store: &'s Store, sizes: Sizes) -> Option<Outline<'s>> {
+fn stream<'s, R: Read + Seek>(file: &mut R, store: &'s Store, options: Options) -> Option<Outline<'s>> {
     file.seek(SeekFrom::Start(0)).ok()?;
-    let mut window = Window::new(file, sizes.window, 0)?;
+    let mut window = Window::new(file, options.sizes.window, 0)?;
     let mut context = Context::default();
     let mut fingerprints = Vec::new();
     let mut canonical = Vec::new();
+    let mut digester = options.digester();
     loop {
         let text = window.text()?;
         let place = Place { text, start: window.place() };
@@ -132,15 +150,19 @@ fn stream<'s, R: Read + Seek>(file: &mut R, store: &'s Store, sizes: Sizes) -> O
                 Line::Message(message) => {
                     message.write_canonical(&mut canonical).ok()?;
                     fingerprints.push(Fingerprint::of(&canonical));
-                    context.messages.push(Left { store, shortest: sizes.shortest, place }.message(&message));
+                    context.messages.push(Left { store, shortest: options.sizes.shortest, place }.message(&message));
                 }
             }
             if canonical != line.as_bytes() {
                 return None;
             }
+            if let Some(digester) = &mut digester {
+                digester.write_all(&canonical).ok()?;
+            }
         }
         if window.is_last() {
-            return (used == text.len()).then_some(Outline { kind: Kind::Stream(context), fingerprints });
+            let digest = digester.map(Digester::finish);
+            return (used == text.len()).then_some(Outline { kind: Kind::Stream(context), fingerprints, digest });
         }
         window.drop_start(used);
         window.read_on()?;

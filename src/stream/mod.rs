@@ -45,6 +45,16 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    fn walk(self) -> Walk {
+        Walk { assembled: self.steps.unwrap_or(usize::MAX), window: self.sizes.window }
+    }
+
+    fn digester(self) -> Option<Digester> {
+        self.digest.then(|| Digester::new(self.own_thread))
+    }
+}
+
 /// How a file is cut, in bytes. What is found in it does not depend on that.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
@@ -77,11 +87,11 @@ pub struct Rendered {
 /// Goes through a request in JSON. `None` says nothing of it but that it has to be read whole: it may be invalid, or a
 /// document of another kind.
 pub fn render<R: Read + Seek>(file: &mut R, options: Options) -> Option<Rendered> {
-    let walk = Walk { assembled: options.steps.unwrap_or(usize::MAX), window: options.sizes.window };
+    let walk = options.walk();
     let walked = walk.through(file, || Scan {
         size: Size::default(),
         recipe: Some(Recipe::default()),
-        digester: options.digest.then(|| Digester::new(options.own_thread)),
+        digester: options.digester(),
     })?;
     let Scan { size, recipe, digester } = walked.sink;
     let digest = digester.map(Digester::finish);

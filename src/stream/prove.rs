@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::digest::Digester;
-use super::walk::{Sink, Walk};
+use super::walk::Sink;
 use super::{Options, Place};
 use crate::context::{Context, Message};
 
@@ -27,9 +27,9 @@ pub(crate) fn prove<R: Read + Seek, G: Read>(
     mut open: impl FnMut() -> io::Result<G>,
     options: Options,
 ) -> Option<Proved> {
-    let walk = Walk { assembled: usize::MAX, window: options.sizes.window };
-    let digester = || options.digest.then(|| Digester::new(options.own_thread));
-    let walked = walk.through(file, || Compare { golden: open().ok().map(Golden::new), digester: digester() })?;
+    let walked = options
+        .walk()
+        .through(file, || Compare { golden: open().ok().map(Golden::new), digester: options.digester() })?;
     let Compare { golden, digester } = walked.sink;
     let mut golden = golden?;
     golden.is_at_end().ok()?.then(|| Proved {

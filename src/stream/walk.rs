@@ -17,7 +17,7 @@ pub(super) trait Sink {
     /// Takes the tools, and the messages that stand before the steps.
     fn begin(&mut self, context: &Context<'_>) -> Option<()>;
 
-    /// Takes a step that is assembled next; its text lies at `place`, as that of its messages.
+    /// Takes a step, assembled or not; its text lies at `place`, as that of its messages.
     fn step(&mut self, _: &Step<'_>, _: Place<'_>) {}
 
     /// Takes a message of a step; the text it points at lies at `place`, as far as it was not rewritten.
@@ -141,8 +141,10 @@ impl Walk {
                         let step = read::step(&node, &NodePath::Root).ok()?;
                         if let Some(request) = request.as_ref().filter(|_| goes_with_head) {
                             goes_with_head = request.admit(&step, &mut expansion).is_ok();
-                            if goes_with_head && steps < self.assembled {
+                            if goes_with_head {
                                 sink.step(&step, place);
+                            }
+                            if goes_with_head && steps < self.assembled {
                                 let mut messages = Vec::with_capacity(2);
                                 push_step(request, steps, &step, &mut messages);
                                 messages.iter().try_for_each(|message| sink.message(message, place))?;

@@ -111,6 +111,11 @@ impl<'r> Report<'r> {
         self.digest.get_or_init(|| self.context.digest())
     }
 
+    /// Takes a digest that was found on the way.
+    pub fn set_digest(&mut self, digest: String) {
+        self.digest = digest.into();
+    }
+
     /// The comparison with an earlier render, which is side a.
     pub fn diff(&self) -> Option<DiffReport<'_>> {
         let (comparison, earlier) = self.previous.as_ref()?;

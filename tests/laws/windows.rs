@@ -70,8 +70,14 @@ fn said(documents: [(&str, Format); 2], sizes: Option<Sizes>) -> [String; 2] {
     let files = documents.map(|(document, _)| document.to_owned().into_bytes());
     let stores = files.clone().map(|file| Store::new(Cursor::new(file)));
     let mut outlines: [Option<Outline<'_>>; 2] = std::array::from_fn(|side| {
-        let outline =
-            |sizes| stream::outline(&mut Cursor::new(&files[side]), &stores[side], Some(documents[side].1), sizes);
+        let outline = |sizes| {
+            stream::outline(
+                &mut Cursor::new(&files[side]),
+                &stores[side],
+                Some(documents[side].1),
+                Options { sizes, ..Options::default() },
+            )
+        };
         sizes.map(|sizes| outline(sizes).unwrap_or_else(|| panic!("left, {sizes:?}:\n{}", documents[side].0)))
     });
     let mut side = 0;
@@ -81,7 +87,11 @@ fn said(documents: [(&str, Format); 2], sizes: Option<Sizes>) -> [String; 2] {
             Some(outline) => outline.input(),
             None => {
                 let (document, format) = documents[side - 1];
-                Kept { input: read::read(document, Some(format)).expect("it is read"), fingerprints: Vec::new() }
+                Kept {
+                    input: read::read(document, Some(format)).expect("it is read"),
+                    fingerprints: Vec::new(),
+                    digest: None,
+                }
             }
         }
     });

@@ -1,12 +1,10 @@
-//! Reading inputs, writing outputs, and saying what went wrong.
+//! Writing outputs, and saying what went wrong.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use polyloop::context::Store;
 pub use polyloop::golden::name_of;
-use polyloop::read::{self, Format, Recorded, limits};
 use polyloop::write::{Visible, json_formatter};
 use polyloop::{Code, Error, Result};
 use serde::Serialize;
@@ -14,166 +12,6 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::exit::Exit;
 use crate::terminal::Terminal;
-
-/// An input, read whole.
-pub struct Source {
-    /// The name it is shown by.
-    pub name: String,
-    /// What the file name says of the format.
-    pub format: Option<Format>,
-    bytes: Vec<u8>,
-}
-
-impl Source {
-    /// Reads a file, or standard input for `-`.
-    pub fn read(path: &Path) -> Result<Self> {
-        let is_stdin = path == Path::new("-");
-        let name = if is_stdin { "<stdin>".to_owned() } else { name_of(path) };
-        let bytes = if is_stdin { read_bounded(io::stdin().lock(), 0) } else { read_file(path) };
-        let bytes = bytes.map_err(|error| cannot_read(&error).with_source(&name))?;
-        Ok(Source { name, format: Format::of_path(path), bytes })
-    }
-
-    /// The text, checked to be UTF-8.
-    pub fn text(&self) -> Result<&str> {
-        read::decode(&self.bytes).map_err(|error| error.locate(&self.bytes).with_source(&self.name))
-    }
-
-    /// The bytes as they stand.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The lines, whether they are text or not.
-    pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
-        self.bytes.split(|byte| *byte == b'\n')
-    }
-
-    /// The text as it stands, a leading byte order mark included.
-    pub fn whole_text(&self) -> &str {
-        std::str::from_utf8(&self.bytes).unwrap_or_default()
-    }
-
-    /// The file's own text, where it is JSON Lines and not the canonical stream of the messages that were read from it.
-    pub fn spelled(&self, recorded: &Recorded<'_>) -> Option<&str> {
-        let whole = self.whole_text();
-        let has_mark = whole.starts_with('\u{feff}') && recorded.is_stream;
-        (has_mark || recorded.not_canonical_at.is_some()).then_some(whole)
-    }
-
-    /// The format, by the name or else by the content.
-    pub fn format_of(&self, text: &str) -> Format {
-        self.format.unwrap_or_else(|| Format::of_content(text))
-    }
-}
-
-/// An input that need not be held: a file, or what came through a pipe and was too much to hold.
-pub struct Spool {
-    /// The name it is shown by.
-    pub name: String,
-    /// What can be read again and again.
-    pub file: File,
-    format: Option<Format>,
-}
-
-impl Spool {
-    /// How much of a pipe is held, in bytes; more goes to a temporary file.
-    const HELD: usize = 4 << 20;
-
-    /// Opens a file, or standard input for `-`; what is held already, and what is no file, comes whole.
-    pub fn open(path: &Path) -> Result<std::result::Result<Spool, Source>> {
-        if path != Path::new("-") {
-            // A pipe that is opened twice may be read by nobody; and whatever is wrong with a path is said there.
-            return match fs::metadata(path).is_ok_and(|metadata| metadata.is_file()).then(|| File::open(path)) {
-                Some(Ok(file)) => Ok(Ok(Spool { name: name_of(path), file, format: Format::of_path(path) })),
-                _ => Source::read(path).map(Err),
-            };
-        }
-        let name = "<stdin>".to_owned();
-        let fail = |error: io::Error| cannot_read(&error).with_source(&name);
-        let mut stdin = io::stdin().lock();
-        let mut bytes = Vec::new();
-        stdin.by_ref().take(Self::HELD as u64 + 1).read_to_end(&mut bytes).map_err(fail)?;
-        if bytes.len() <= Self::HELD || bytes.contains(&0) {
-            return Ok(Err(Source { name, format: None, bytes }));
-        }
-        let mut file = tempfile::tempfile().map_err(fail)?;
-        let rest = limits::DOCUMENT_BYTES as u64 + 1 - bytes.len() as u64;
-        file.write_all(&bytes).map_err(fail)?;
-        io::copy(&mut stdin.take(rest), &mut file).map_err(fail)?;
-        Ok(Ok(Spool { name, file, format: None }))
-    }
-
-    /// The same file, for text that is left in it.
-    pub fn store(&self) -> Result<Store> {
-        self.file.try_clone().map(Store::new).map_err(|error| cannot_read(&error).with_source(&self.name))
-    }
-
-    /// What its name says of the format.
-    pub fn format(&self) -> Option<Format> {
-        self.format
-    }
-
-    /// Reads it whole after all.
-    pub fn into_source(mut self) -> Result<Source> {
-        let expected = self.file.metadata().map_or(0, |metadata| metadata.len());
-        let expected = usize::try_from(expected).unwrap_or(usize::MAX).min(limits::DOCUMENT_BYTES) + 1;
-        let bytes = self.file.rewind().and_then(|()| read_bounded(self.file, expected));
-        let bytes = bytes.map_err(|error| cannot_read(&error).with_source(&self.name))?;
-        Ok(Source { name: self.name, format: self.format, bytes })
-    }
-}
-
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
-    }
-    let len = usize::try_from(metadata.len()).unwrap_or(usize::MAX).min(limits::DOCUMENT_BYTES);
-    read_bounded(file, if metadata.is_file() { len + 1 } else { 0 })
-}
-
-/// Whether two files are there and hold the same bytes.
-pub fn same_files(a: &Path, b: &Path) -> bool {
-    const PIECE: usize = 128 << 10;
-    let (Ok(mut a), Ok(mut b)) = (File::open(a), File::open(b)) else { return false };
-    let len = |file: &File| file.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
-    if len(&a).is_none() || len(&a) != len(&b) {
-        return false;
-    }
-    let (mut bytes_a, mut bytes_b) = (vec![0; PIECE], vec![0; PIECE]);
-    loop {
-        let (Ok(read_a), Ok(read_b)) = (fill(&mut a, &mut bytes_a), fill(&mut b, &mut bytes_b)) else { return false };
-        if bytes_a[..read_a] != bytes_b[..read_b] {
-            return false;
-        }
-        if read_a < PIECE {
-            return true;
-        }
-    }
-}
-
-/// Reads until the buffer is full or the file ends.
-fn fill(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read(&mut bytes[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
-}
-
-/// An error for what was read twice and was not the same.
-pub fn was_changed(name: &str) -> Error {
-    Error::new(Code::IoRead, "was changed while it was read")
-        .with_hint("what was written is not of one state of it: run the command again")
-        .with_source(name)
-}
 
 /// Does two things, at once or one after the other.
 pub fn both<A: Send, B: Send>(at_once: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
@@ -188,21 +26,6 @@ pub fn both<A: Send, B: Send>(at_once: bool, a: impl FnOnce() -> A, b: impl FnOn
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
-}
-
-/// Stops one byte past the largest document, and at the first piece of an endless device that cannot be text.
-fn read_bounded(mut input: impl Read, expected: usize) -> io::Result<Vec<u8>> {
-    const PIECE: usize = 1 << 20;
-    let mut bytes = Vec::with_capacity(expected);
-    loop {
-        let before = bytes.len();
-        let piece = PIECE.max(expected.saturating_sub(before));
-        input.by_ref().take(piece as u64).read_to_end(&mut bytes)?;
-        let is_over = bytes.len() > limits::DOCUMENT_BYTES || (expected == 0 && bytes[before..].contains(&0));
-        if bytes.len() == before || is_over {
-            return Ok(bytes);
-        }
-    }
 }
 
 /// What is said of an input that cannot be read.

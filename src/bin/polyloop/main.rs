@@ -4,6 +4,7 @@ mod args;
 mod cmd;
 mod exit;
 mod in_order;
+mod input;
 mod io;
 mod lines;
 mod progress;

@@ -3,16 +3,17 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use polyloop::diff::{self, Subject};
+use polyloop::diff;
 use polyloop::measure::Verdict;
-use polyloop::read::{self, Format, Input, Recorded};
+use polyloop::read::{self, Format};
 use polyloop::write::{Report, View, is_live, write_yaml};
-use polyloop::{Code, Context, Error, Result, assemble};
+use polyloop::{Code, Context, Error, Result};
 
-use super::stream::{self, Outcome};
+use super::stream;
 use crate::args::{Render, RenderFormat};
 use crate::exit::Exit;
-use crate::io::{Source, file_of, is_same_file, note, refuse_overwriting, save, write_json, write_out};
+use crate::input::{Document, Side, Source};
+use crate::io::{file_of, is_same_file, note, refuse_overwriting, save, write_json, write_out};
 use crate::terminal::Terminal;
 
 pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
@@ -20,44 +21,67 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     if let Some(exit) = super::batch::stream(args, terminal)? {
         return Ok(exit);
     }
-    let source = match stream::run(args, terminal)? {
-        Outcome::Done(exit) => return Ok(exit),
-        Outcome::Held(source) => source,
-    };
+    let mut document = Document::open(&args.input)?;
+    if let Some(exit) = stream::run(args, &mut document, terminal)? {
+        return Ok(exit);
+    }
+    let store = document.store()?;
+    let has_digest = matches!(args.format, RenderFormat::Text | RenderFormat::Json);
+    let mut outline = document.outline(store.as_ref(), stream::options(args, has_digest));
+    let held = if outline.is_none() { Some(document.hold()?) } else { None };
+    if let Some(source) = &held
+        && is_batch(source)?
+    {
+        return Ok(super::batch::run(args, source, terminal)?);
+    }
+    let Some(side) = Side::of(outline.as_mut(), held.as_ref()) else { unreachable!("one of the two is there") };
+    let side = side?;
+    match side.request() {
+        Some(request) => check_steps(args.steps, request.parts().trajectory.len())?,
+        None if args.steps.is_some() => {
+            return Err(usage("--steps goes with a run request, not with recorded messages").into());
+        }
+        None => {}
+    }
+    let context = side.context(args.steps);
+    let mut report = Report::new(document.name(), &context, side.request());
+    if let Some(digest) = &side.digest {
+        report.set_digest(digest.clone());
+    }
+    let is_unchanged = || document.check(store.as_ref());
+
+    let Some(path) = &args.against else { return print(args, &report, &is_unchanged, terminal) };
+    let mut earlier = Document::open(path)?;
+    let store = earlier.store()?;
+    let mut outline = earlier.outline(store.as_ref(), polyloop::stream::Options::default());
+    let held = if outline.is_none() { Some(earlier.hold()?) } else { None };
+    let Some(side) = Side::of(outline.as_mut(), held.as_ref()) else { unreachable!("one of the two is there") };
+    let side = side?;
+    if side.request().is_some() {
+        return Err(Error::new(Code::InputShape, "--against takes a render, not a run request")
+            .with_hint("compare two requests with polyloop diff")
+            .with_source(earlier.name())
+            .into());
+    }
+    let recorded = side.context(None);
+    let subject = side.subject(earlier.name(), &recorded);
+    report.previous = Some((diff::compare(subject, report.subject(), args.work.threads()), subject));
+    let is_unchanged = || is_unchanged().and_then(|()| earlier.check(store.as_ref()));
+    print(args, &report, &is_unchanged, terminal)
+}
+
+/// Whether an input is JSON Lines that hold requests.
+fn is_batch(source: &Source) -> Result<bool> {
     let named = |error: Error| error.with_source(&source.name);
     if source.format == Some(Format::JsonLines) && source.text().is_err() {
         // A line of a batch may be broken in any way; the others are rendered all the same.
         let readable: Vec<&str> = source.lines().filter_map(|line| read::decode(line).ok()).collect();
         if read::is_batch(&readable.join("\n")).is_ok_and(|is_batch| is_batch) {
-            return Ok(super::batch::run(args, &source, terminal)?);
+            return Ok(true);
         }
     }
     let text = source.text()?;
-    let format = source.format_of(text);
-    if format == Format::JsonLines && read::is_batch(text).map_err(named)? {
-        return Ok(super::batch::run(args, &source, terminal)?);
-    }
-    let against = args.against.as_deref().map(Source::read).transpose()?;
-    let recorded = against.as_ref().map(earlier_render).transpose()?;
-    let earlier = recorded.as_ref().map(|(source, recorded)| Subject {
-        name: &source.name,
-        context: &recorded.context,
-        request: None,
-        spelled: source.spelled(recorded),
-    });
-    match read::read(text, Some(format)).map_err(named)? {
-        Input::Request(request) => {
-            check_steps(args.steps, request.parts().trajectory.len())?;
-            let context = assemble(&request, args.steps);
-            show(args, Report::new(&source.name, &context, Some(&request)), earlier, terminal)
-        }
-        Input::Recorded(Recorded { context, .. }) => {
-            if args.steps.is_some() {
-                return Err(usage("--steps goes with a run request, not with recorded messages").into());
-            }
-            show(args, Report::new(&source.name, &context, None), earlier, terminal)
-        }
-    }
+    Ok(source.format_of(text) == Format::JsonLines && read::is_batch(text).map_err(named)?)
 }
 
 /// Refuses to write two outputs to one file, or one over what is read. To save over the render that was compared with
@@ -104,17 +128,14 @@ pub fn verdict(report: &Report<'_>) -> Exit {
     }
 }
 
-fn show<'r>(
+/// Nothing is said of a file that changed while it was read.
+fn print(
     args: &Render,
-    mut report: Report<'r>,
-    earlier: Option<Subject<'r>>,
+    report: &Report<'_>,
+    is_unchanged: &dyn Fn() -> Result<()>,
     terminal: &Terminal,
 ) -> anyhow::Result<Exit> {
-    report.previous = earlier.map(|earlier| (diff::compare(earlier, report.subject(), args.work.threads()), earlier));
-    print(args, &report, terminal)
-}
-
-fn print(args: &Render, report: &Report<'_>, terminal: &Terminal) -> anyhow::Result<Exit> {
+    is_unchanged()?;
     if let Some(path) = &args.save {
         save(path, |out| report.context.write_canonical(out))?;
     }
@@ -131,6 +152,7 @@ fn print(args: &Render, report: &Report<'_>, terminal: &Terminal) -> anyhow::Res
             if args.summary { view.write_summary(out) } else { view.write(out) }
         }
     })?;
+    is_unchanged()?;
     if matches!(args.format, RenderFormat::Jsonl | RenderFormat::Yaml | RenderFormat::Digest) {
         say_aside(report);
     }
@@ -171,15 +193,4 @@ fn jsonl_to_terminal(context: &Context<'_>, out: &mut impl Write) -> std::io::Re
         note("some characters are escaped for the terminal: these are not the exact bytes (redirect for those)");
     }
     Ok(())
-}
-
-/// Reads an earlier render.
-fn earlier_render(earlier: &Source) -> Result<(&Source, Recorded<'_>)> {
-    let text = earlier.text()?;
-    match read::read(text, Some(earlier.format_of(text))).map_err(|error| error.with_source(&earlier.name))? {
-        Input::Recorded(recorded) => Ok((earlier, recorded)),
-        Input::Request(_) => Err(Error::new(Code::InputShape, "--against takes a render, not a run request")
-            .with_hint("compare two requests with polyloop diff")
-            .with_source(&earlier.name)),
-    }
 }

@@ -1,0 +1,309 @@
+//! Inputs: files and pipes, held whole or read from where they lie.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+use std::time::SystemTime;
+
+use polyloop::context::{Fingerprint, Store};
+use polyloop::diff::Subject;
+use polyloop::read::{self, Format, Input, Recorded, limits};
+use polyloop::stream::{self, Kept, Outline};
+use polyloop::{Code, Context, Error, Result, RunRequest, assemble};
+
+use crate::io::{cannot_read, name_of};
+
+/// An input, read whole.
+pub struct Source {
+    /// The name it is shown by.
+    pub name: String,
+    /// What the file name says of the format.
+    pub format: Option<Format>,
+    bytes: Vec<u8>,
+}
+
+impl Source {
+    /// Reads a file, or standard input for `-`.
+    pub fn read(path: &Path) -> Result<Self> {
+        let is_stdin = path == Path::new("-");
+        let name = if is_stdin { "<stdin>".to_owned() } else { name_of(path) };
+        let bytes = if is_stdin { read_bounded(io::stdin().lock(), 0) } else { read_file(path) };
+        let bytes = bytes.map_err(|error| cannot_read(&error).with_source(&name))?;
+        Ok(Source { name, format: Format::of_path(path), bytes })
+    }
+
+    /// The text, checked to be UTF-8.
+    pub fn text(&self) -> Result<&str> {
+        read::decode(&self.bytes).map_err(|error| error.locate(&self.bytes).with_source(&self.name))
+    }
+
+    /// The bytes as they stand.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The lines, whether they are text or not.
+    pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.split(|byte| *byte == b'\n')
+    }
+
+    /// The text as it stands, a leading byte order mark included.
+    fn whole_text(&self) -> &str {
+        std::str::from_utf8(&self.bytes).unwrap_or_default()
+    }
+
+    /// The file's own text, where it is JSON Lines and not the canonical stream of the messages that were read from it.
+    fn spelled(&self, recorded: &Recorded<'_>) -> Option<&str> {
+        let whole = self.whole_text();
+        let has_mark = whole.starts_with('\u{feff}') && recorded.is_stream;
+        (has_mark || recorded.not_canonical_at.is_some()).then_some(whole)
+    }
+
+    /// The format, by the name or else by the content.
+    pub fn format_of(&self, text: &str) -> Format {
+        self.format.unwrap_or_else(|| Format::of_content(text))
+    }
+}
+
+/// An input as it was given: a file that need not be held, or what is held already.
+pub struct Document {
+    name: String,
+    format: Option<Format>,
+    from: From,
+}
+
+enum From {
+    /// What can be read again and again.
+    File(File, Option<Stamp>),
+    Held(Vec<u8>),
+}
+
+/// What changes when a file does.
+#[derive(PartialEq)]
+struct Stamp(u64, Option<SystemTime>);
+
+impl Stamp {
+    fn of(file: &File) -> Option<Stamp> {
+        let metadata = file.metadata().ok()?;
+        Some(Stamp(metadata.len(), metadata.modified().ok()))
+    }
+}
+
+impl Document {
+    /// How much of a pipe is held, in bytes; more goes to a temporary file.
+    const HELD: usize = 4 << 20;
+
+    /// Opens a file, or standard input for `-`; what is no file is read whole.
+    pub fn open(path: &Path) -> Result<Self> {
+        if path == Path::new("-") {
+            return Document::stdin();
+        }
+        // A pipe that is opened twice may be read by nobody; and whatever is wrong with a path is said there.
+        match fs::metadata(path).is_ok_and(|metadata| metadata.is_file()).then(|| File::open(path)) {
+            Some(Ok(file)) => Ok(Document::of(name_of(path), Format::of_path(path), file)),
+            _ => Source::read(path).map(Document::from),
+        }
+    }
+
+    fn stdin() -> Result<Self> {
+        let name = "<stdin>".to_owned();
+        let fail = |error: io::Error| cannot_read(&error).with_source(&name);
+        let mut stdin = io::stdin().lock();
+        let mut bytes = Vec::new();
+        stdin.by_ref().take(Self::HELD as u64 + 1).read_to_end(&mut bytes).map_err(fail)?;
+        if bytes.len() <= Self::HELD || bytes.contains(&0) {
+            return Ok(Source { name, format: None, bytes }.into());
+        }
+        let mut file = tempfile::tempfile().map_err(fail)?;
+        let rest = limits::DOCUMENT_BYTES as u64 + 1 - bytes.len() as u64;
+        file.write_all(&bytes).map_err(fail)?;
+        io::copy(&mut stdin.take(rest), &mut file).map_err(fail)?;
+        Ok(Document::of(name, None, file))
+    }
+
+    fn of(name: String, format: Option<Format>, file: File) -> Self {
+        let stamp = Stamp::of(&file);
+        Document { name, format, from: From::File(file, stamp) }
+    }
+
+    /// The name it is shown by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What its name says of the format.
+    pub fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// The file, if it is one.
+    pub fn file(&mut self) -> Option<&mut File> {
+        match &mut self.from {
+            From::File(file, _) => Some(file),
+            From::Held(_) => None,
+        }
+    }
+
+    /// The same file, for text that is left in it.
+    pub fn store(&self) -> Result<Option<Store>> {
+        match &self.from {
+            From::File(file, _) => match file.try_clone() {
+                Ok(file) => Ok(Some(Store::new(file))),
+                Err(error) => Err(cannot_read(&error).with_source(&self.name)),
+            },
+            From::Held(_) => Ok(None),
+        }
+    }
+
+    /// What one pass over the file finds; nothing where it has to be held.
+    pub fn outline<'s>(&mut self, store: Option<&'s Store>, options: stream::Options) -> Option<Outline<'s>> {
+        let format = self.format;
+        stream::outline(self.file()?, store?, format, options)
+    }
+
+    /// All of it.
+    pub fn hold(&mut self) -> Result<Source> {
+        let bytes = match &mut self.from {
+            From::File(file, _) => {
+                let expected = file.metadata().map_or(0, |metadata| metadata.len());
+                let expected = usize::try_from(expected).unwrap_or(usize::MAX).min(limits::DOCUMENT_BYTES) + 1;
+                let bytes = file.rewind().and_then(|()| read_bounded(file, expected));
+                bytes.map_err(|error| cannot_read(&error).with_source(&self.name))?
+            }
+            From::Held(bytes) => std::mem::take(bytes),
+        };
+        Ok(Source { name: self.name.clone(), format: self.format, bytes })
+    }
+
+    /// # Errors
+    /// `io.read` for a file that is not as it was when it was opened, or could not be read again.
+    pub fn check(&self, store: Option<&Store>) -> Result<()> {
+        let is_same = match &self.from {
+            From::File(file, stamp) => stamp.is_some() && *stamp == Stamp::of(file),
+            From::Held(_) => true,
+        };
+        if is_same && store.is_none_or(|store| store.check().is_ok()) {
+            return Ok(());
+        }
+        Err(Error::new(Code::IoRead, "was changed while it was read")
+            .with_hint("what was written is not of one state of it: run the command again")
+            .with_source(&self.name))
+    }
+}
+
+impl std::convert::From<Source> for Document {
+    fn from(source: Source) -> Self {
+        Document { name: source.name, format: source.format, from: From::Held(source.bytes) }
+    }
+}
+
+/// An input that has been read: a request keeps what it was assembled from.
+pub struct Side<'s> {
+    pub input: Input<'s>,
+    /// The digest, where it was found on the way.
+    pub digest: Option<String>,
+    fingerprints: Vec<Fingerprint>,
+    /// Where it is held.
+    source: Option<&'s Source>,
+}
+
+impl<'s> Side<'s> {
+    /// Of what one pass found, or else of what is held.
+    pub fn of(outline: Option<&'s mut Outline<'_>>, held: Option<&'s Source>) -> Option<Result<Self>> {
+        let Some(outline) = outline else { return held.map(Side::read) };
+        let Kept { input, fingerprints, digest } = outline.input();
+        Some(Ok(Side { input, digest, fingerprints, source: None }))
+    }
+
+    fn read(source: &'s Source) -> Result<Self> {
+        let text = source.text()?;
+        let input = read::read(text, Some(source.format_of(text))).map_err(|error| error.with_source(&source.name))?;
+        Ok(Side { input, digest: None, fingerprints: Vec::new(), source: Some(source) })
+    }
+
+    /// The messages after so many steps, or all.
+    pub fn context(&self, steps: Option<usize>) -> Context<'_> {
+        let mut context = match &self.input {
+            Input::Request(request) => assemble(request, steps),
+            Input::Recorded(Recorded { context, .. }) => context.clone(),
+        };
+        stream::sign(&mut context, &self.fingerprints);
+        context
+    }
+
+    /// What the messages were assembled from, if they were.
+    pub fn request(&self) -> Option<&RunRequest<'s>> {
+        match &self.input {
+            Input::Request(request) => Some(request),
+            Input::Recorded(_) => None,
+        }
+    }
+
+    /// One side of a comparison.
+    pub fn subject<'d>(&'d self, name: &'d str, context: &'d Context<'d>) -> Subject<'d> {
+        let spelled = match &self.input {
+            Input::Recorded(recorded) => self.source.and_then(|source| source.spelled(recorded)),
+            Input::Request(_) => None,
+        };
+        Subject { name, context, request: self.request().map(|request| request as &RunRequest<'d>), spelled }
+    }
+}
+
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+    }
+    let len = usize::try_from(metadata.len()).unwrap_or(usize::MAX).min(limits::DOCUMENT_BYTES);
+    read_bounded(file, if metadata.is_file() { len + 1 } else { 0 })
+}
+
+/// Whether two files are there and hold the same bytes.
+pub fn same_files(a: &Path, b: &Path) -> bool {
+    const PIECE: usize = 128 << 10;
+    let (Ok(mut a), Ok(mut b)) = (File::open(a), File::open(b)) else { return false };
+    let len = |file: &File| file.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
+    if len(&a).is_none() || len(&a) != len(&b) {
+        return false;
+    }
+    let (mut bytes_a, mut bytes_b) = (vec![0; PIECE], vec![0; PIECE]);
+    loop {
+        let (Ok(read_a), Ok(read_b)) = (fill(&mut a, &mut bytes_a), fill(&mut b, &mut bytes_b)) else { return false };
+        if bytes_a[..read_a] != bytes_b[..read_b] {
+            return false;
+        }
+        if read_a < PIECE {
+            return true;
+        }
+    }
+}
+
+/// Reads until the buffer is full or the file ends.
+fn fill(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Stops one byte past the largest document, and at the first piece of an endless device that cannot be text.
+fn read_bounded(mut input: impl Read, expected: usize) -> io::Result<Vec<u8>> {
+    const PIECE: usize = 1 << 20;
+    let mut bytes = Vec::with_capacity(expected);
+    loop {
+        let before = bytes.len();
+        let piece = PIECE.max(expected.saturating_sub(before));
+        input.by_ref().take(piece as u64).read_to_end(&mut bytes)?;
+        let is_over = bytes.len() > limits::DOCUMENT_BYTES || (expected == 0 && bytes[before..].contains(&0));
+        if bytes.len() == before || is_over {
+            return Ok(bytes);
+        }
+    }
+}
