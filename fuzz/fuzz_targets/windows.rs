@@ -2,6 +2,7 @@
 #![no_main]
 
 use std::io::Cursor;
+use std::sync::atomic::AtomicBool;
 
 use libfuzzer_sys::fuzz_target;
 use polyloop::context::Store;
@@ -32,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
     }
 
     let store = Store::new(Cursor::new(document.to_vec()));
-    let Some(mut outline) = stream::outline(&mut file, &store, Some(format), options) else { return };
+    let Some(mut outline) = stream::outline(&mut file, &store, Some(format), options, &AtomicBool::new(false)) else { return };
     let kept = outline.input();
     let mut context = match (&kept.input, &whole) {
         (Input::Request(request), Ok(Input::Request(_))) => assemble(request, None),

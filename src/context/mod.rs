@@ -26,7 +26,7 @@ pub(crate) use window::{equal_start, windows};
 use std::borrow::Cow;
 use std::fmt;
 
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
+use xxhash_rust::xxh3::Xxh3Default;
 
 /// Everything a model is given in one call.
 #[derive(Clone, Debug, Default)]
@@ -56,8 +56,8 @@ pub struct Message<'a> {
 pub struct Fingerprint {
     /// Length of the message's line of the canonical stream in bytes.
     pub len: u64,
-    /// XXH3, 128 bits, of that line; the lower half first.
-    pub hash: [u64; 2],
+    /// XXH3, 128 bits, of that line, the lower half first; where it is to be compared.
+    pub hash: Option<[u64; 2]>,
 }
 
 /// One piece of message content, and where it came from.
@@ -72,7 +72,7 @@ pub struct Block<'a> {
 impl Message<'_> {
     /// Whether the canonical bytes of both are the same; where they came from does not count.
     pub fn same_bytes(&self, other: &Message<'_>) -> bool {
-        if let (Some(own), Some(other)) = (self.fingerprint, other.fingerprint) {
+        if let (Some(own), Some(other)) = (self.compared(), other.compared()) {
             return own == other;
         }
         std::ptr::eq(self, other)
@@ -81,24 +81,19 @@ impl Message<'_> {
                 && self.blocks.iter().zip(&other.blocks).all(|(a, b)| a.content == b.content)
     }
 
+    /// The fingerprint it has, if that can be compared.
+    pub(crate) fn compared(&self) -> Option<Fingerprint> {
+        self.fingerprint.filter(|fingerprint| fingerprint.hash.is_some())
+    }
+
     /// What its canonical bytes are known by.
     pub fn fingerprint(&self) -> Fingerprint {
-        self.fingerprint.unwrap_or_else(|| {
+        self.compared().unwrap_or_else(|| {
             let mut canonical = FingerprintWriter { len: 0, hash: Xxh3Default::new() };
             self.write_canonical(&mut canonical).expect("hashing takes every write");
-            Fingerprint::new(canonical.len, canonical.hash.digest128())
+            let hash = canonical.hash.digest128();
+            Fingerprint { len: canonical.len, hash: Some([hash as u64, (hash >> 64) as u64]) }
         })
-    }
-}
-
-impl Fingerprint {
-    /// That of a message's line of the canonical stream.
-    pub(crate) fn of(line: &[u8]) -> Self {
-        Self::new(line.len() as u64, xxh3_128(line))
-    }
-
-    fn new(len: u64, hash: u128) -> Self {
-        Fingerprint { len, hash: [hash as u64, (hash >> 64) as u64] }
     }
 }
 

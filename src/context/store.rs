@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::num::NonZeroU64;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -72,8 +73,8 @@ impl fmt::Debug for Store {
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
     store: &'a Store,
-    /// A hash of its bytes in the file: what differs in it differs.
-    hash: u64,
+    /// A hash of its bytes in the file, where it is to be compared: what differs in it differs.
+    hash: Option<NonZeroU64>,
     /// Its first byte in the file.
     place: u32,
     /// Its length in the file in bytes.
@@ -96,9 +97,10 @@ pub(crate) enum Form {
 impl<'a> Stored<'a> {
     /// A stretch of text that begins at byte `place` of the file; `raw` is what stands there. None where it lies behind
     /// all that is read of a file.
-    pub(crate) fn new(store: &'a Store, place: u64, raw: &[u8], form: Form) -> Option<Self> {
+    pub(crate) fn new(store: &'a Store, place: u64, raw: &[u8], form: Form, hashed: bool) -> Option<Self> {
         let (place, len) = (u32::try_from(place).ok()?, u32::try_from(raw.len()).ok()?);
-        Some(Stored { store, hash: xxh3_64(raw), place, len, form })
+        let hash = if hashed { NonZeroU64::new(xxh3_64(raw)) } else { None };
+        Some(Stored { store, hash, place, len, form })
     }
 
     /// The text itself.
@@ -111,7 +113,8 @@ impl<'a> Stored<'a> {
 
     /// Whether it is known, without looking at it, to be another text than `other`.
     pub(super) fn surely_differs(&self, other: &Stored<'_>) -> bool {
-        self.form == other.form && (self.len, self.hash) != (other.len, other.hash)
+        let differs = self.hash.zip(other.hash).is_some_and(|(own, other)| own != other);
+        self.form == other.form && (self.len != other.len || differs)
     }
 }
 

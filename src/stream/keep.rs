@@ -1,8 +1,9 @@
 //! A document whose large texts are left in their file: memory is that of its messages, not of their text.
 
 use std::borrow::Cow;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::digest::{Digester, Pending};
 use super::walk::Sink;
@@ -38,17 +39,21 @@ pub struct Kept<'o> {
 }
 
 /// Goes through a request in JSON, or through a canonical stream. `store` is the same file; what it holds has to stay
-/// as it is for as long as the outline is used. `None` says nothing but that the document has to be read whole.
+/// as it is for as long as the outline is used. `None` says nothing but that the document has to be read whole, or that
+/// `stop` was set meanwhile.
 pub fn outline<'s, R: Read + Seek>(
     file: &mut R,
     store: &'s Store,
     format: Option<Format>,
     options: Options,
+    stop: &AtomicBool,
 ) -> Option<Outline<'s>> {
+    let left = Left { store, shortest: options.sizes.shortest, hashed: options.fingerprints, place: Place::default() };
+    let keep = || Keep { left, steps: Vec::new(), fingerprints: Vec::new(), digester: options.digester(), stop };
     match format {
         Some(Format::Yaml) => None,
-        Some(Format::JsonLines) => stream(file, store, options),
-        Some(Format::Json) | None => request(file, store, options),
+        Some(Format::JsonLines) => stream(file, keep(), options),
+        Some(Format::Json) | None => request(file, keep, options),
     }
 }
 
@@ -77,14 +82,12 @@ pub fn sign(context: &mut Context<'_>, fingerprints: &[Fingerprint]) {
     }
 }
 
-fn request<'s, R: Read + Seek>(file: &mut R, store: &'s Store, options: Options) -> Option<Outline<'s>> {
-    let walked = options.walk().through(file, || Keep {
-        store,
-        shortest: options.sizes.shortest,
-        steps: Vec::new(),
-        fingerprints: Vec::new(),
-        digester: options.digester(),
-    })?;
+fn request<'s, 'k, R: Read + Seek>(
+    file: &mut R,
+    keep: impl FnMut() -> Keep<'s, 'k>,
+    options: Options,
+) -> Option<Outline<'s>> {
+    let walked = options.walk().through(file, keep)?;
     let Keep { mut steps, mut fingerprints, digester, .. } = walked.sink;
     steps.shrink_to_fit();
     fingerprints.shrink_to_fit();
@@ -92,75 +95,81 @@ fn request<'s, R: Read + Seek>(file: &mut R, store: &'s Store, options: Options)
     Some(Outline { kind, fingerprints, digest: digester.map(Digester::finish) })
 }
 
-/// Keeps the steps, their text left where it lies.
-struct Keep<'s> {
-    store: &'s Store,
-    shortest: usize,
+/// Keeps the steps, their text left where it lies, and what their messages are known by.
+struct Keep<'s, 'k> {
+    left: Left<'s, 'static>,
     steps: Vec<Step<'s>>,
     fingerprints: Vec<Fingerprint>,
     digester: Option<Digester>,
+    stop: &'k AtomicBool,
 }
 
-impl Keep<'_> {
-    fn put(&mut self, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> Option<()> {
-        self.digester.as_mut().map_or(Some(()), |digester| write(digester).ok())
+impl Keep<'_, '_> {
+    fn note(&mut self, message: &Message<'_>) -> Option<()> {
+        self.fingerprints.push(match self.left.hashed {
+            true => message.fingerprint(),
+            false => Fingerprint { len: message.canonical_len(), hash: None },
+        });
+        if let Some(digester) = &mut self.digester {
+            message.write_canonical(digester).ok()?;
+        }
+        (!self.stop.load(Ordering::Relaxed)).then_some(())
     }
 }
 
-impl Sink for Keep<'_> {
+impl Sink for Keep<'_, '_> {
     fn begin(&mut self, context: &Context<'_>) -> Option<()> {
-        self.fingerprints.extend(context.messages.iter().map(Message::fingerprint));
-        self.put(|mut out| context.write_canonical(&mut out))
+        if let Some(digester) = &mut self.digester {
+            context.write_tools(digester).ok()?;
+        }
+        context.messages.iter().try_for_each(|message| self.note(message))
     }
 
     fn step(&mut self, step: &Step<'_>, place: Place<'_>) {
-        self.steps.push(Left { store: self.store, shortest: self.shortest, place }.step(step));
+        self.steps.push(self.left.at(place).step(step));
     }
 
     fn message(&mut self, message: &Message<'_>, _: Place<'_>) -> Option<()> {
-        self.fingerprints.push(message.fingerprint());
-        self.put(|mut out| message.write_canonical(&mut out))
+        self.note(message)
     }
 }
 
 /// Reads JSON Lines that are the canonical stream of their messages, to the byte.
-fn stream<'s, R: Read + Seek>(file: &mut R, store: &'s Store, options: Options) -> Option<Outline<'s>> {
+fn stream<'s, R: Read + Seek>(file: &mut R, mut keep: Keep<'s, '_>, options: Options) -> Option<Outline<'s>> {
     file.seek(SeekFrom::Start(0)).ok()?;
     let mut window = Window::new(file, options.sizes.window, 0)?;
     let mut context = Context::default();
-    let mut fingerprints = Vec::new();
     let mut canonical = Vec::new();
-    let mut digester = options.digester();
     loop {
         let text = window.text()?;
-        let place = Place { text, start: window.place() };
+        let left = keep.left.at(Place { text, start: window.place() });
         let mut used = 0;
         while let Some(len) = memchr::memchr(b'\n', &text.as_bytes()[used..]) {
             let line = &text[used..=used + len];
             used += line.len();
-            let mut reader = Reader::new(line, 0);
-            let node = reader.value(0).ok()?;
+            let node = Reader::new(line, 0).value(0).ok()?;
             let is_first = context.messages.is_empty() && context.tools.is_empty();
             canonical.clear();
             match read::line(&node, context.messages.len(), is_first).ok()? {
                 Line::Tools(tools) => {
                     context.tools = tools;
                     context.write_tools(&mut canonical).ok()?;
+                    if let Some(digester) = &mut keep.digester {
+                        digester.write_all(&canonical).ok()?;
+                    }
                 }
                 Line::Message(message) => {
                     message.write_canonical(&mut canonical).ok()?;
-                    fingerprints.push(Fingerprint::of(&canonical));
-                    context.messages.push(Left { store, shortest: options.sizes.shortest, place }.message(&message));
+                    keep.note(&message)?;
+                    context.messages.push(left.message(&message));
                 }
             }
             if canonical != line.as_bytes() {
                 return None;
             }
-            if let Some(digester) = &mut digester {
-                digester.write_all(&canonical).ok()?;
-            }
         }
         if window.is_last() {
+            let Keep { fingerprints, digester, .. } = keep;
             let digest = digester.map(Digester::finish);
             return (used == text.len()).then_some(Outline { kind: Kind::Stream(context), fingerprints, digest });
         }
@@ -175,10 +184,16 @@ struct Left<'s, 'p> {
     store: &'s Store,
     /// Less is not worth its place, in bytes.
     shortest: usize,
+    /// Whether what is left is to be compared.
+    hashed: bool,
     place: Place<'p>,
 }
 
 impl<'s> Left<'s, '_> {
+    fn at(self, place: Place<'_>) -> Left<'s, '_> {
+        Left { store: self.store, shortest: self.shortest, hashed: self.hashed, place }
+    }
+
     fn text(self, text: &Text<'_>) -> Text<'s> {
         text.map_pieces(|piece| match piece {
             Piece::Escaped(raw) => self.escaped(raw),
@@ -194,7 +209,7 @@ impl<'s> Left<'s, '_> {
             .place
             .of(raw.as_bytes())
             .filter(|_| raw.len() >= self.shortest)
-            .and_then(|place| Stored::new(self.store, place, raw.as_bytes(), Form::Escaped));
+            .and_then(|place| Stored::new(self.store, place, raw.as_bytes(), Form::Escaped, self.hashed));
         left.map_or_else(|| Piece::Escaped(Cow::Owned(raw.to_owned())), Piece::Stored)
     }
 

@@ -33,6 +33,8 @@ pub struct Options {
     pub steps: Option<usize>,
     /// Whether the digest is wanted.
     pub digest: bool,
+    /// Whether messages that are kept are to be compared with others.
+    pub fingerprints: bool,
     /// Whether a second thread may be started to hash.
     pub own_thread: bool,
     /// How the file is cut.
@@ -41,7 +43,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { steps: None, digest: false, own_thread: true, sizes: Sizes::default() }
+        Options { steps: None, digest: false, fingerprints: true, own_thread: true, sizes: Sizes::default() }
     }
 }
 
@@ -124,7 +126,7 @@ impl Rendered {
 }
 
 /// Some text, and where in the file it lies.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place<'t> {
     /// The text.
     pub text: &'t str,

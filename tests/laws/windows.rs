@@ -1,6 +1,7 @@
 //! A request read in windows is the request read whole.
 
 use std::io::Cursor;
+use std::sync::atomic::AtomicBool;
 
 use polyloop::assemble;
 use polyloop::context::Store;
@@ -18,7 +19,7 @@ use crate::text::Choices;
 /// Both ways give the same bytes, sizes and digest; what is refused whole is never taken in windows.
 fn both_ways_agree(document: &str, steps: Option<usize>, window: usize) {
     let sizes = Sizes { window, ..Sizes::default() };
-    let options = Options { steps, digest: true, own_thread: window.is_multiple_of(2), sizes };
+    let options = Options { steps, digest: true, own_thread: window.is_multiple_of(2), sizes, ..Options::default() };
     let mut file = Cursor::new(document.as_bytes());
     let rendered = stream::render(&mut file, options);
     let request = match read::decode(document.as_bytes()).and_then(|text| read::request(text, Some(Format::Json))) {
@@ -76,6 +77,7 @@ fn said(documents: [(&str, Format); 2], sizes: Option<Sizes>) -> [String; 2] {
                 &stores[side],
                 Some(documents[side].1),
                 Options { sizes, ..Options::default() },
+                &AtomicBool::new(false),
             )
         };
         sizes.map(|sizes| outline(sizes).unwrap_or_else(|| panic!("left, {sizes:?}:\n{}", documents[side].0)))

@@ -1,9 +1,13 @@
 //! `polyloop diff`
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+
 use polyloop::Result;
+use polyloop::context::Store;
 use polyloop::diff::{self, Subject};
 use polyloop::read::Format;
-use polyloop::stream;
+use polyloop::stream::{self, Outline};
 use polyloop::write::{DiffOptions, DiffReport};
 
 use super::render::usage;
@@ -21,16 +25,10 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
     let (mut document_a, mut document_b) = (Document::open(&args.a)?, Document::open(&args.b)?);
     let (store_a, store_b) = (document_a.store()?, document_b.store()?);
     let at_once = args.work.threads().get() > 1;
-    let options = stream::Options::default();
-    // Of equal files one is enough to find what is wrong with both, and all there is to say.
-    let (mut outline_a, (is_same, mut outline_b)) = both(
-        at_once,
-        || document_a.outline(store_a.as_ref(), options),
-        || match Format::of_path(&args.a) == Format::of_path(&args.b) && same_files(&args.a, &args.b) {
-            true => (true, None),
-            false => (false, document_b.outline(store_b.as_ref(), options)),
-        },
-    );
+    let mut sides = [(&mut document_a, store_a.as_ref()), (&mut document_b, store_b.as_ref())];
+    let may_be_same = Format::of_path(&args.a) == Format::of_path(&args.b);
+    let is_same = || may_be_same && same_files(&args.a, &args.b);
+    let (is_same, [mut outline_a, mut outline_b]) = outlines(at_once, is_same, &mut sides);
     let held_a = if outline_a.is_none() { Some(document_a.hold()?) } else { None };
     let held_b = if outline_b.is_none() && !is_same { Some(document_b.hold()?) } else { None };
     let (side_a, side_b) = both(
@@ -52,6 +50,43 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
             print(args, a, side_b.subject(name_b, &context_b), &is_unchanged, terminal)
         }
     }
+}
+
+/// What one pass over each file finds. Of equal files one is enough to find what is wrong with both, and all there is to
+/// say: while the files are compared, the first is read as if it were equal to the other.
+fn outlines<'s>(
+    at_once: bool,
+    is_same: impl FnOnce() -> bool + Send,
+    [(a, store_a), (b, store_b)]: &mut [(&mut Document, Option<&'s Store>); 2],
+) -> (bool, [Option<Outline<'s>>; 2]) {
+    let to_compare = stream::Options::default();
+    let alone = stream::Options { fingerprints: false, ..to_compare };
+    if !at_once {
+        return match is_same() {
+            true => (true, [a.outline(*store_a, alone), None]),
+            false => (false, [a.outline(*store_a, to_compare), b.outline(*store_b, to_compare)]),
+        };
+    }
+    let differs = AtomicBool::new(false);
+    let (tell, told) = mpsc::channel();
+    let (outline_a, (is_same, outline_b)) = both(
+        at_once,
+        || {
+            let outline = a.outline_until(*store_a, alone, &differs);
+            match told.recv() {
+                Ok(true) => outline,
+                _ => a.outline(*store_a, to_compare),
+            }
+        },
+        || {
+            let is_same = is_same();
+            differs.store(!is_same, Ordering::Relaxed);
+            // The other side is there until it has been told.
+            let _ = tell.send(is_same);
+            (is_same, if is_same { None } else { b.outline(*store_b, to_compare) })
+        },
+    );
+    (is_same, [outline_a, outline_b])
 }
 
 /// Nothing is said of files that changed while they were compared.
