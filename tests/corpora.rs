@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{digest, polyloop_with, read};
+use common::{digest, outlined_stream, polyloop_with, read};
 use polyloop::measure::{self, Verdict};
 use polyloop::read::{self as reading, Format, Input};
 use polyloop::write::Report;
@@ -60,12 +60,21 @@ fn render<T>(
 fn assembly_in_both_formats() {
     let Some(folder) = corpus("assembly") else { return };
     let rows = rows(&folder, "rows.jsonl");
+    let mut outlines = 0;
     for row in &rows {
         for (format, key) in [(Format::Json, "request_text"), (Format::Yaml, "request_yaml")] {
             let source = text(row, key);
             let id = format!("{} as {format:?}", row["id"]);
             let checked = render(source, format, None, |report, context| check_assembly(&id, row, report, context));
             checked.unwrap_or_else(|error| panic!("{id}: {error}"));
+            if format == Format::Yaml {
+                for (window, least) in [(1, 1), (64, 8), (4096, 256)] {
+                    let outlined = outlined_stream(source.as_bytes(), window, least);
+                    outlines += usize::from(outlined.is_some());
+                    let wanted = stream(&row["expected"]["messages"]);
+                    assert!(outlined.is_none_or(|found| found == wanted), "{id} in outline");
+                }
+            }
             let after = row["expected"]["chars_after_step"].as_array().expect("a list of sizes");
             for (step, chars) in after.iter().enumerate() {
                 let size = render(source, format, Some(step), |report, _| report.total.size.chars);
@@ -73,7 +82,8 @@ fn assembly_in_both_formats() {
             }
         }
     }
-    eprintln!("{} rows", rows.len());
+    eprintln!("{} rows, {outlines} outlines", rows.len());
+    assert!(outlines > 0, "no text stayed in its file");
 }
 
 fn check_assembly(id: &str, row: &Value, report: &Report<'_>, context: &Context<'_>) {
@@ -114,10 +124,19 @@ fn recorded_runs_are_rebuilt_to_the_byte() {
 fn broken_input_is_refused_and_odd_input_is_read_exactly() {
     let Some(folder) = corpus("bad_input") else { return };
     let rows = rows(&folder, "manifest.jsonl");
-    let (mut accepted, mut refused) = (0, 0);
+    let (mut accepted, mut refused, mut outlines) = (0, 0, 0);
     for row in &rows {
         let name = text(row, "file");
-        match check_input(&folder.join(name)) {
+        let checked = check_input(&folder.join(name));
+        if !matches!(Format::of_path(Path::new(name)), Some(Format::Json | Format::JsonLines)) {
+            for (window, least) in [(1, 1), (64, 1), (4096, 256)] {
+                if let Some(stream) = outlined_stream(&read(folder.join(name)), window, least) {
+                    assert_eq!(checked.as_ref().ok(), Some(&digest(&stream)), "{name} in outline");
+                    outlines += 1;
+                }
+            }
+        }
+        match checked {
             Ok(found) => {
                 assert_ne!(text(row, "expect"), "reject", "{name} is accepted");
                 if let Some(expected) = row["expected"]["digest"].as_str() {
@@ -132,8 +151,8 @@ fn broken_input_is_refused_and_odd_input_is_read_exactly() {
             }
         }
     }
-    eprintln!("{accepted} accepted, {refused} refused");
-    assert!(accepted > 0 && refused > 0, "the corpus is one-sided");
+    eprintln!("{accepted} accepted, {refused} refused, {outlines} outlines");
+    assert!(accepted > 0 && refused > 0 && outlines > 0, "the corpus is one-sided");
 }
 
 /// The digest of what a file gives.

@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
 
     let store = Store::new(Cursor::new(document.to_vec()));
     let Some(mut outline) = stream::outline(&mut file, &store, Some(format), options, &AtomicBool::new(false)) else { return };
-    let kept = outline.input();
+    let Some(kept) = outline.input() else { return };
     let mut context = match (&kept.input, &whole) {
         (Input::Request(request), Ok(Input::Request(_))) => assemble(request, None),
         (Input::Recorded(recorded), Ok(Input::Recorded(_))) => recorded.context.clone(),
@@ -48,6 +48,6 @@ fuzz_target!(|data: &[u8]| {
     assert!(context.to_canonical() == expected);
     stream::sign(&mut context, &kept.fingerprints);
     assert_eq!(context.canonical_len(), expected.len() as u64);
-    assert_eq!(kept.digest, Some(context.digest()));
+    assert!(kept.digest.is_none_or(|digest| digest == context.digest()));
     store.check().expect("every text was there");
 });

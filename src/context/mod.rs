@@ -6,6 +6,7 @@
 mod canonical;
 mod escape;
 mod json;
+pub(crate) mod masks;
 mod origin;
 mod scan;
 mod store;

@@ -1,10 +1,7 @@
 //! The inside of a JSON string in one pass: where it ends, how it is escaped, how many characters it holds.
-//!
-//! Sixty-four bytes at a time: what matters in them becomes four masks of one bit a byte, and only the bits are walked.
-
-use wide::u8x16;
 
 use super::escape::{StringFault, canonical_escape, escape_len};
+use super::masks::{BLOCK, Block};
 
 /// What one pass over the inside of a JSON string tells.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,10 +16,7 @@ pub(super) struct Scanned {
     pub is_canonical: bool,
 }
 
-const BLOCK: usize = 64;
-
 /// One bit a byte of a block.
-#[derive(Clone, Copy, Default)]
 struct Masks {
     quotes: u64,
     backslashes: u64,
@@ -34,22 +28,15 @@ struct Masks {
 }
 
 impl Masks {
-    fn of(block: &[u8; BLOCK]) -> Self {
-        const LANES: usize = 16;
-        let mut masks = Masks::default();
-        for (part, bytes) in block.as_chunks::<LANES>().0.iter().enumerate() {
-            let bytes = u8x16::new(*bytes);
-            let equal = |byte: u8| bytes.simd_eq(u8x16::splat(byte));
-            let up_to = |byte: u8| bytes.min(u8x16::splat(byte)).simd_eq(bytes);
-            let from = |byte: u8| bytes.max(u8x16::splat(byte)).simd_eq(bytes);
-            let bits = |lanes: u8x16| u64::from(lanes.to_bitmask()) << (part * LANES);
-            masks.quotes |= bits(equal(b'"'));
-            masks.backslashes |= bits(equal(b'\\'));
-            masks.letters_n |= bits(equal(b'n'));
-            masks.controls |= bits(up_to(0x1f));
-            masks.continuations |= bits(from(0x80) & up_to(0xbf));
+    #[inline(always)]
+    fn of(block: Block) -> Self {
+        Masks {
+            quotes: block.equal(b'"'),
+            backslashes: block.equal(b'\\'),
+            letters_n: block.equal(b'n'),
+            controls: block.up_to(0x1f),
+            continuations: block.continuations(),
         }
-        masks
     }
 
     /// The bytes that a backslash stands before which is not escaped itself: of a row of backslashes every second one,
@@ -74,15 +61,7 @@ pub(super) fn scan(rest: &[u8]) -> Result<Scanned, StringFault> {
     let (mut is_canonical, mut has_control) = (true, false);
     let mut carry = false;
     for start in (0..rest.len()).step_by(BLOCK) {
-        let mut tail = [b' '; BLOCK];
-        let block = match rest[start..].first_chunk() {
-            Some(block) => block,
-            None => {
-                tail[..rest.len() - start].copy_from_slice(&rest[start..]);
-                &tail
-            }
-        };
-        let masks = Masks::of(block);
+        let masks = Masks::of(Block::at(rest, start));
         let escaped = masks.escaped(&mut carry);
         let end = masks.quotes & !escaped;
         // All bits below the lowest; where there is none, all.

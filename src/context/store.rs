@@ -2,25 +2,18 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::num::NonZeroU64;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use xxhash_rust::xxh3::xxh3_64;
-
+use super::escape::Escaper;
 use super::text::Piece;
 
 /// A file that text is left in. It has to stay as it is; what could not be read again is remembered, and whoever shows
 /// anything of what was read asks for that with [`Store::check`].
 pub struct Store {
-    opened: Mutex<Opened>,
+    reader: Mutex<Reader>,
     failed: OnceLock<io::Error>,
-}
-
-struct Opened {
-    file: Box<dyn Source>,
-    /// For what is read, again and again.
-    bytes: Vec<u8>,
 }
 
 /// What can be read at any place, from any thread.
@@ -31,8 +24,16 @@ impl<T: Read + Seek + Send> Source for T {}
 impl Store {
     /// A store over a file.
     pub fn new(file: impl Read + Seek + Send + 'static) -> Self {
-        let opened = Opened { file: Box::new(file), bytes: Vec::new() };
-        Store { opened: Mutex::new(opened), failed: OnceLock::new() }
+        let reader = Reader {
+            file: Box::new(file),
+            bytes: Vec::new(),
+            place: 0,
+            front: 0,
+            len: 0,
+            room: Vec::new(),
+            gathered: Vec::new(),
+        };
+        Store { reader: Mutex::new(reader), failed: OnceLock::new() }
     }
 
     /// # Errors
@@ -46,20 +47,87 @@ impl Store {
 
     /// What `take` makes of a stretch of text; of none, where it cannot be read.
     fn read<T>(&self, place: u64, len: usize, take: impl FnOnce(&str) -> T) -> T {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let Opened { file, bytes } = &mut *opened;
-        if bytes.len() < len {
-            bytes.resize(len, 0);
+        let mut reader = self.reader();
+        let mut gathered = std::mem::take(&mut reader.gathered);
+        gathered.clear();
+        while gathered.len() < len
+            && let Some(piece) = self.seen(reader.piece(place + gathered.len() as u64, len - gathered.len()))
+        {
+            gathered.extend_from_slice(piece);
         }
-        let bytes = &mut bytes[..len];
-        let read = file.seek(SeekFrom::Start(place)).and_then(|_| file.read_exact(bytes));
-        let text = read.and_then(|()| {
-            simdutf8::basic::from_utf8(bytes).map_err(|_| io::Error::other("it changed while it was read"))
-        });
-        take(text.unwrap_or_else(|error| {
-            let _ = self.failed.set(error);
+        let text = simdutf8::basic::from_utf8(&gathered).ok().filter(|text| text.len() == len);
+        let taken = take(text.unwrap_or_else(|| {
+            self.seen(Err::<(), _>(changed()));
             ""
-        }))
+        }));
+        reader.gathered = gathered;
+        taken
+    }
+
+    fn reader(&self) -> MutexGuard<'_, Reader> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was read; what went wrong is remembered.
+    fn seen<T>(&self, read: io::Result<T>) -> Option<T> {
+        read.map_err(|error| self.failed.set(error)).ok()
+    }
+}
+
+fn changed() -> io::Error {
+    io::Error::other("it changed while it was read")
+}
+
+/// A file with a stretch of it in sight: most of what is asked for lies close behind what was asked for before.
+struct Reader {
+    file: Box<dyn Source>,
+    bytes: Vec<u8>,
+    /// Where in the file the stretch begins, where in `bytes`, and its length.
+    place: u64,
+    front: usize,
+    len: usize,
+    /// Where text is escaped.
+    room: Vec<u8>,
+    /// Where a text is put together.
+    gathered: Vec<u8>,
+}
+
+impl Reader {
+    const AHEAD: usize = 128 << 10;
+    /// What is asked for further behind than this is not read ahead of: it may be anywhere.
+    const NEAR: u64 = 16 << 10;
+    const PAGE: usize = 4096;
+
+    /// What stands at a place in the file, as much of it as is in sight.
+    fn piece(&mut self, place: u64, at_most: usize) -> io::Result<&[u8]> {
+        if !(self.place..self.place + self.len as u64).contains(&place) {
+            self.read_at(place, at_most)?;
+        }
+        let from = (place - self.place) as usize;
+        let taken = at_most.min(self.len - from);
+        Ok(&self.bytes[self.front + from..self.front + from + taken])
+    }
+
+    fn read_at(&mut self, place: u64, len: usize) -> io::Result<()> {
+        let end = self.place + self.len as u64;
+        let wanted = if place >= end && place - end < Self::NEAR { Self::AHEAD } else { len.min(Self::AHEAD) };
+        if self.bytes.len() < Self::PAGE + wanted {
+            self.bytes = vec![0; Self::PAGE + wanted];
+        }
+        // Reads go to the start of a page, which is faster.
+        self.front = self.bytes.as_ptr().addr().next_multiple_of(Self::PAGE) - self.bytes.as_ptr().addr();
+        (self.place, self.len) = (place, 0);
+        self.file.seek(SeekFrom::Start(place))?;
+        while self.len < wanted {
+            match self.file.read(&mut self.bytes[self.front + self.len..self.front + wanted]) {
+                Ok(0) if self.len == 0 => return Err(changed()),
+                Ok(0) => break,
+                Ok(read) => self.len += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -95,12 +163,40 @@ pub(crate) enum Form {
 }
 
 impl<'a> Stored<'a> {
-    /// A stretch of text that begins at byte `place` of the file; `raw` is what stands there. None where it lies behind
-    /// all that is read of a file.
-    pub(crate) fn new(store: &'a Store, place: u64, raw: &[u8], form: Form, hashed: bool) -> Option<Self> {
-        let (place, len) = (u32::try_from(place).ok()?, u32::try_from(raw.len()).ok()?);
-        let hash = if hashed { NonZeroU64::new(xxh3_64(raw)) } else { None };
-        Some(Stored { store, hash, place, len, form })
+    /// A stretch of `len` bytes from byte `place` of a file on, with a hash of them where it is to be compared. None
+    /// where it lies behind all that is read of a file.
+    pub(crate) fn new(store: &'a Store, place: u64, len: usize, form: Form, hash: Option<u64>) -> Option<Self> {
+        let (place, len) = (u32::try_from(place).ok()?, u32::try_from(len).ok()?);
+        Some(Stored { store, hash: hash.and_then(NonZeroU64::new), place, len, form })
+    }
+
+    /// Writes the text as the inside of a JSON string, without holding it.
+    pub(super) fn write_escaped<W: Write>(&self, out: &mut W) -> io::Result<()> {
+        /// A piece that a buffer of 64 KiB passes on as it is.
+        const ROOM: usize = 80 << 10;
+        let mut reader = self.store.reader();
+        let mut escaper = match self.form {
+            Form::Escaped => None,
+            Form::Block { indent } => {
+                let room = std::mem::take(&mut reader.room);
+                let room = if room.is_empty() { vec![0; ROOM] } else { room };
+                Some(Escaper::new(room, usize::from(indent)))
+            }
+        };
+        let (len, mut at) = (self.len as usize, 0);
+        while at < len
+            && let Some(piece) = self.store.seen(reader.piece(u64::from(self.place) + at as u64, len - at))
+        {
+            match &mut escaper {
+                None => out.write_all(piece)?,
+                Some(escaper) => escaper.push(piece, out)?,
+            }
+            at += piece.len();
+        }
+        if let Some(escaper) = escaper {
+            reader.room = escaper.finish(out)?;
+        }
+        Ok(())
     }
 
     /// The text itself.

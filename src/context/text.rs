@@ -62,9 +62,11 @@ impl<'a> Text<'a> {
         Text { pieces: vec![Piece::Escaped(Cow::Borrowed(raw))], chars, bytes }
     }
 
-    /// Text of a known size that was left in its file.
-    pub(crate) fn stored(stored: Stored<'a>, chars: u64, bytes: u64) -> Self {
-        Text { pieces: vec![Piece::Stored(stored)], chars, bytes }
+    /// Appends text of a known size that was left in its file.
+    pub(crate) fn push_stored(&mut self, stored: Stored<'a>, chars: u64, bytes: u64) {
+        self.chars += chars;
+        self.bytes += bytes;
+        self.pieces.push(Piece::Stored(stored));
     }
 
     /// A piece to be looked at, its size being of no matter.
@@ -176,7 +178,7 @@ impl<'a> Text<'a> {
             match piece {
                 Piece::Escaped(raw) => out.write_all(raw.as_bytes())?,
                 Piece::Plain(text) => write_escaped(text, out)?,
-                Piece::Stored(stored) => Text::of_piece(stored.load()).write_escaped(out)?,
+                Piece::Stored(stored) => stored.write_escaped(out)?,
                 Piece::Fill(..) => {
                     for chunk in (Chunks { fill: fill_of(piece), ..Chunks::of(&[]) }) {
                         write_escaped(&chunk, out)?;

@@ -6,8 +6,14 @@
 mod blocks;
 mod fields;
 mod json;
+mod lines;
 mod messages;
 mod node;
+mod outline;
+#[cfg(test)]
+mod outline_tests;
+mod pieces;
+mod plain;
 mod position;
 mod request;
 mod yaml;
@@ -15,13 +21,15 @@ mod yaml;
 pub(crate) use fields::Path as NodePath;
 pub(crate) use json::Reader;
 pub(crate) use messages::{Line, line};
+pub(crate) use outline::{Outline, Scan};
+pub(crate) use pieces::whole_chars;
 pub(crate) use request::step;
 
 pub use node::limits;
 
 use std::path::Path;
 
-use crate::context::Context;
+use crate::context::{Context, Store};
 use crate::error::{Code, Error, Result};
 use crate::request::RunRequest;
 use node::{Node, Value};
@@ -139,6 +147,16 @@ pub fn request<'a>(text: &'a str, format: Option<Format>) -> Result<RunRequest<'
         Input::Request(request) => Ok(*request),
         Input::Recorded(_) => Err(Error::new(Code::InputShape, "this is a list of messages, not a run request")
             .with_hint("a run request is a map with keys such as prefix, goal and trajectory")),
+    }
+}
+
+/// Reads the outline of a document as the run request it is; the text that was taken out stays in `store`, which is the
+/// document's file. What is wrong with it, and documents of other kinds, are to be read whole: [`read`] finds the words.
+pub(crate) fn outlined_request<'a>(outline: &'a Outline, store: &'a Store) -> Option<RunRequest<'a>> {
+    let root = yaml::parse_outline(outline, store).ok()?;
+    match input(&root, &outline.text) {
+        Ok(Input::Request(request)) if store.check().is_ok() => Some(*request),
+        _ => None,
     }
 }
 

@@ -6,18 +6,30 @@ use std::collections::HashMap;
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 
 use super::node::{Entry, Node, Span, Value, duplicate_key, duplicate_key_error, limit_error, limits};
-use crate::context::{Key as PathKey, Text};
+use super::outline::{Outline, StandIns};
+use super::plain::Plain;
+use crate::context::{Key as PathKey, Store, Text};
 use crate::error::{Code, Error, Result};
 
 /// Reads one YAML document.
 pub(crate) fn parse(text: &str) -> Result<Node<'_>> {
+    compose(text, None)
+}
+
+/// Reads the outline of a document. The error of one whose stand-ins are not all block scalars is for nobody to see: it
+/// is the document that has to be read then.
+pub(super) fn parse_outline<'a>(outline: &'a Outline, store: &'a Store) -> Result<Node<'a>> {
+    compose(&outline.text, Some(outline.stand_ins(store)))
+}
+
+fn compose<'a>(text: &'a str, stand_ins: Option<StandIns<'a>>) -> Result<Node<'a>> {
     let options = granit_parser::options! {
         // A block scalar that ends at the end of the file without a newline gains none.
         block_scalar_eof_without_line_feed: true,
         flow_nesting_limit: limits::DEPTH,
         block_nesting_limit: limits::DEPTH,
     };
-    let mut composer = Composer::new(text);
+    let mut composer = Composer { stand_ins, ..Composer::new(text) };
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = event.map_err(|error| syntax_error(text, &error))?;
         let range = span.byte_range().unwrap_or(text.len()..text.len());
@@ -29,6 +41,7 @@ pub(crate) fn parse(text: &str) -> Result<Node<'_>> {
 
 struct Composer<'a> {
     text: &'a str,
+    stand_ins: Option<StandIns<'a>>,
     open: Vec<Open<'a>>,
     documents: usize,
     root: Option<Node<'a>>,
@@ -62,6 +75,7 @@ impl<'a> Composer<'a> {
     fn new(text: &'a str) -> Self {
         Composer {
             text,
+            stand_ins: None,
             open: Vec::new(),
             documents: 0,
             root: None,
@@ -83,6 +97,13 @@ impl<'a> Composer<'a> {
                 }
             }
             Event::Scalar(value, style, anchor, tag) => {
+                if let Some(block) = self.stand_ins.as_mut().and_then(|stand_ins| stand_ins.in_span(span)) {
+                    let is_value = style == ScalarStyle::Literal && tag.is_none() && !self.expects_key();
+                    let text = self.stand_ins.as_ref().and_then(|stand_ins| stand_ins.text(block, &value, span));
+                    let text = text.filter(|_| is_value).ok_or_else(|| syntax("not a block scalar", span))?;
+                    refuse_tab_line(self.text, span)?;
+                    return self.node(Node { span, value: Value::Text(text) }, anchor);
+                }
                 let plain = style == ScalarStyle::Plain;
                 if style == ScalarStyle::DoubleQuoted {
                     refuse_surrogates(self.text, span)?;
@@ -113,6 +134,9 @@ impl<'a> Composer<'a> {
 
     fn finish(self) -> Result<Node<'a>> {
         let end = self.text.len();
+        if self.stand_ins.is_some_and(|stand_ins| !stand_ins.is_over()) {
+            return Err(syntax("not a block scalar", Span { start: end, end }));
+        }
         self.root.ok_or_else(|| {
             Error::new(Code::RequestType, "the document is empty")
                 .with_hint("an empty request is {}")
@@ -345,56 +369,6 @@ fn refuse_tab_line(text: &str, span: Span) -> Result<()> {
         at += line.len();
     }
     Ok(())
-}
-
-enum Plain {
-    Null,
-    Bool(bool),
-    Int,
-    Float,
-    Text,
-}
-
-impl Plain {
-    fn of(text: &str) -> Plain {
-        match text {
-            "" | "~" | "null" | "Null" | "NULL" => return Plain::Null,
-            "true" | "True" | "TRUE" => return Plain::Bool(true),
-            "false" | "False" | "FALSE" => return Plain::Bool(false),
-            ".nan" | ".NaN" | ".NAN" => return Plain::Float,
-            _ => {}
-        }
-        let digits =
-            |text: &str, is_digit: fn(&u8) -> bool| !text.is_empty() && text.bytes().all(|byte| is_digit(&byte));
-        let octal = text.strip_prefix("0o").is_some_and(|rest| digits(rest, |byte| matches!(byte, b'0'..=b'7')));
-        let hex = text.strip_prefix("0x").is_some_and(|rest| digits(rest, u8::is_ascii_hexdigit));
-        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-        if octal || hex || digits(unsigned, u8::is_ascii_digit) {
-            Plain::Int
-        } else if matches!(unsigned, ".inf" | ".Inf" | ".INF") || is_float(unsigned) {
-            Plain::Float
-        } else {
-            Plain::Text
-        }
-    }
-}
-
-/// `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
-fn is_float(text: &str) -> bool {
-    let (number, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], Some(&text[at + 1..])),
-        None => (text, None),
-    };
-    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let number_ok = match number.split_once('.') {
-        Some((whole, part)) => all_digits(whole) && all_digits(part) && !(whole.is_empty() && part.is_empty()),
-        None => !number.is_empty() && all_digits(number),
-    };
-    let exponent_ok = exponent.is_none_or(|exponent| {
-        let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-        !digits.is_empty() && all_digits(digits)
-    });
-    number_ok && exponent_ok
 }
 
 fn check_collection_tag(tag: Option<&Tag>, expected: &str, span: Span) -> Result<()> {

@@ -5,6 +5,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::digest::{Digester, Pending};
 use super::walk::Sink;
 use super::window::Window;
@@ -23,8 +25,13 @@ pub struct Outline<'s> {
 
 #[derive(Debug)]
 enum Kind<'s> {
-    Request { head: String, steps: Vec<Step<'s>> },
+    Request {
+        head: String,
+        steps: Vec<Step<'s>>,
+    },
     Stream(Context<'s>),
+    /// A request in YAML, without the text of its large block scalars.
+    Yaml(read::Outline, &'s Store),
 }
 
 /// A document as [`read::read`] gives it.
@@ -38,10 +45,10 @@ pub struct Kept<'o> {
     pub digest: Option<String>,
 }
 
-/// Goes through a request in JSON, or through a canonical stream. `store` is the same file; what it holds has to stay
+/// Goes through a request, or through a canonical stream. `store` is the same file; what it holds has to stay
 /// as it is for as long as the outline is used. `None` says nothing but that the document has to be read whole, or that
 /// `stop` was set meanwhile.
-pub fn outline<'s, R: Read + Seek>(
+pub fn outline<'s, R: Read + Seek + Send>(
     file: &mut R,
     store: &'s Store,
     format: Option<Format>,
@@ -51,27 +58,29 @@ pub fn outline<'s, R: Read + Seek>(
     let left = Left { store, shortest: options.sizes.shortest, hashed: options.fingerprints, place: Place::default() };
     let keep = || Keep { left, steps: Vec::new(), fingerprints: Vec::new(), digester: options.digester(), stop };
     match format {
-        Some(Format::Yaml) => None,
+        Some(Format::Yaml) => yaml(file, store, options),
         Some(Format::JsonLines) => stream(file, keep(), options),
-        Some(Format::Json) | None => request(file, keep, options),
+        Some(Format::Json) => request(file, keep, options),
+        None => request(file, keep, options).or_else(|| yaml(file, store, options)),
     }
 }
 
 impl Outline<'_> {
-    /// The document; what was kept of it goes over to it.
-    pub fn input(&mut self) -> Kept<'_> {
+    /// The document; what was kept of it goes over to it. `None` says again that it has to be read whole.
+    pub fn input(&mut self) -> Option<Kept<'_>> {
         let fingerprints = mem::take(&mut self.fingerprints);
         let input = match &mut self.kind {
             Kind::Request { head, steps } => {
                 let steps = mem::take(steps);
-                let request: RunRequest<'_> = read::request(head, Some(Format::Json)).expect("it was read before");
+                let request: RunRequest<'_> = read::request(head, Some(Format::Json)).ok()?;
                 Input::Request(Box::new(request.with_steps(steps)))
             }
+            Kind::Yaml(outline, store) => Input::Request(Box::new(read::outlined_request(outline, store)?)),
             Kind::Stream(context) => {
                 Input::Recorded(Recorded { context: mem::take(context), not_canonical_at: None, is_stream: true })
             }
         };
-        Kept { input, fingerprints, digest: self.digest.take().map(Pending::wait) }
+        Some(Kept { input, fingerprints, digest: self.digest.take().map(Pending::wait) })
     }
 }
 
@@ -93,6 +102,12 @@ fn request<'s, 'k, R: Read + Seek>(
     fingerprints.shrink_to_fit();
     let kind = Kind::Request { head: walked.head, steps };
     Some(Outline { kind, fingerprints, digest: digester.map(Digester::finish) })
+}
+
+fn yaml<'s, R: Read + Seek + Send>(file: &mut R, store: &'s Store, options: Options) -> Option<Outline<'s>> {
+    let Options { sizes, fingerprints, own_thread, .. } = options;
+    let scan = read::Scan { window: sizes.window, least: sizes.shortest, hashed: fingerprints, own_thread };
+    Some(Outline { kind: Kind::Yaml(scan.outline(file)?, store), fingerprints: Vec::new(), digest: None })
 }
 
 /// Keeps the steps, their text left where it lies, and what their messages are known by.
@@ -205,11 +220,10 @@ impl<'s> Left<'s, '_> {
     }
 
     fn escaped(self, raw: &str) -> Piece<'s> {
-        let left = self
-            .place
-            .of(raw.as_bytes())
-            .filter(|_| raw.len() >= self.shortest)
-            .and_then(|place| Stored::new(self.store, place, raw.as_bytes(), Form::Escaped, self.hashed));
+        let left = self.place.of(raw.as_bytes()).filter(|_| raw.len() >= self.shortest).and_then(|place| {
+            let hash = self.hashed.then(|| xxh3_64(raw.as_bytes()));
+            Stored::new(self.store, place, raw.len(), Form::Escaped, hash)
+        });
         left.map_or_else(|| Piece::Escaped(Cow::Owned(raw.to_owned())), Piece::Stored)
     }
 

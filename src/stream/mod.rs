@@ -1,13 +1,15 @@
 //! Requests too large to hold: read in windows, assembled step by step, written from the file.
 //!
-//! This is the fast way from a request in JSON to its canonical stream, and it has one door, [`render`]. It goes through
-//! the file once to check and assemble all of it, measuring and hashing on the way, and keeps of every message only
-//! where its text lies in the file. Nothing can be written before that is done, so nothing is ever written of a request
-//! that is invalid; then the stream is put together from the file's own bytes ([`Rendered::write`]).
+//! There are two doors. [`render`] is the fast way from a request in JSON to its canonical stream: it goes through the
+//! file once to check and assemble all of it, measuring and hashing on the way, and keeps of every message only where its
+//! text lies in the file. Nothing can be written before that is done, so nothing is ever written of a request that is
+//! invalid; then the stream is put together from the file's own bytes ([`Rendered::write`]). [`outline`] gives what
+//! [`read`](crate::read::read) gives, of a request in JSON or YAML and of a canonical stream, with all large texts left
+//! in the file until they are looked at; what is done with the document then is done as ever.
 //!
 //! It has no rules of its own: what a step is, is checked for and gives is what [`read`](crate::read),
 //! [`RunRequest`](crate::RunRequest) and [`assemble`](crate::assemble()) say. What it cannot do, it leaves to them:
-//! whatever is wrong with a document, documents of other kinds, and heads of more than a mebibyte.
+//! whatever is wrong with a document, documents of other kinds, and what is mostly not large texts.
 
 mod digest;
 mod keep;
@@ -68,7 +70,7 @@ pub struct Sizes {
 
 impl Default for Sizes {
     fn default() -> Self {
-        Sizes { window: 256 << 10, shortest: 128 }
+        Sizes { window: 256 << 10, shortest: 256 }
     }
 }
 
@@ -122,6 +124,16 @@ impl Rendered {
     /// `sha256:` and hex of the canonical stream, where it was asked for; waits for it to be ready.
     pub fn digest(&mut self) -> Option<String> {
         self.digest.take().map(Pending::wait)
+    }
+}
+
+/// `sha256:` and hex of a context's canonical stream, hashed on a thread of its own where that is allowed.
+pub fn digest(context: &Context<'_>, own_thread: bool) -> String {
+    let mut digester = Digester::new(own_thread);
+    match context.write_canonical(&mut digester) {
+        Ok(()) => digester.finish().wait(),
+        // The other thread is gone.
+        Err(_) => context.digest(),
     }
 }
 

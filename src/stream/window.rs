@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use crate::read::limits;
+use crate::read::{limits, whole_chars};
 
 /// A stretch of a source that is read on and on: what has been used is dropped, what has not stays in front of what is
 /// read next. Memory is that of the longest stretch that had to be seen at once.
@@ -89,20 +89,6 @@ impl<R: Read> Window<R> {
 fn page_behind(bytes: &[u8], at: usize) -> usize {
     let address = bytes.as_ptr().addr();
     (address + at).next_multiple_of(PAGE) - address
-}
-
-/// The length without a character that is cut off at the end.
-fn whole_chars(bytes: &[u8]) -> usize {
-    let begins = |byte: &u8| (*byte as i8) >= -64;
-    let Some(behind) = bytes.iter().rev().take(4).position(begins) else { return bytes.len() };
-    let at = bytes.len() - 1 - behind;
-    let len = match bytes[at] {
-        0..0x80 => 1,
-        0x80..0xe0 => 2,
-        0xe0..0xf0 => 3,
-        0xf0.. => 4,
-    };
-    if behind + 1 < len { at } else { bytes.len() }
 }
 
 #[cfg(test)]

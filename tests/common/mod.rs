@@ -3,12 +3,16 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use polyloop::context::Store;
+use polyloop::read::{Format, Input};
+use polyloop::stream::{self, Options, Sizes};
 use polyloop::write::is_live;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -194,4 +198,18 @@ pub fn fixture(name: &str) -> String {
     let path = format!("fixtures/{name}");
     assert!(root().join(&path).is_file(), "there is no {path}");
     path
+}
+
+/// The canonical stream of a request in YAML whose texts of at least `least` bytes stay in the file; `None` where it
+/// has to be read whole.
+pub fn outlined_stream(document: &[u8], window: usize, least: usize) -> Option<Vec<u8>> {
+    let sizes = Sizes { window, shortest: least };
+    let options = Options { sizes, own_thread: window == 64, ..Options::default() };
+    let store = Store::new(Cursor::new(document.to_vec()));
+    let mut outline =
+        stream::outline(&mut Cursor::new(document), &store, Some(Format::Yaml), options, &AtomicBool::new(false))?;
+    let Input::Request(request) = outline.input()?.input else { panic!("outlined as what it is not") };
+    let stream = polyloop::assemble(&request, None).to_canonical();
+    store.check().expect("all of it was read");
+    Some(stream)
 }

@@ -117,7 +117,7 @@ fn write_value(value: &Json, indent: usize, choices: &mut Choices, out: &mut Str
         Json::Text(text) => {
             out.push(' ');
             match choices.below(3) {
-                0 if fits_block(text) => write_literal(text, indent + 2, out),
+                0 if fits_block(text) => write_literal(text, indent + 2, choices, out),
                 1 if fits_folded(text) => write_folded(text, indent + 2, out),
                 _ => {
                     write_quoted(text, choices, out);
@@ -214,18 +214,19 @@ fn fits_block(text: &str) -> bool {
     text.chars().all(is_fine) && text.chars().any(|character| !matches!(character, '\n' | '\t' | ' '))
 }
 
-fn write_literal(text: &str, indent: usize, out: &mut String) {
+fn write_literal(text: &str, indent: usize, choices: &mut Choices, out: &mut String) {
     let chomping = match text.len() - text.trim_end_matches('\n').len() {
         0 => "-",
         1 => "",
         _ => "+",
     };
     // Where the first line begins with white space or is empty, the indentation has to be said.
-    let stated = if text.starts_with([' ', '\t', '\n']) { "2" } else { "" };
-    *out += &format!("|{stated}{chomping}\n");
+    let stated = if text.starts_with([' ', '\t', '\n']) || choices.one_in(8) { "2" } else { "" };
+    let (first, second) = if choices.one_in(2) { (stated, chomping) } else { (chomping, stated) };
+    *out += &format!("|{first}{second}{}\n", choices.of(&["", "", "", " ", "  # | words", " #"]));
     for line in text.split_terminator('\n') {
         *out += &match line.is_empty() {
-            true => "\n".to_owned(),
+            true => format!("{}\n", " ".repeat(choices.below(indent + 1) * choices.below(2))),
             false => format!("{}{line}\n", " ".repeat(indent)),
         };
     }

@@ -3,6 +3,7 @@
 mod emit;
 mod generate;
 mod model;
+mod outlines;
 mod places;
 mod scalars;
 mod text;

@@ -86,7 +86,7 @@ fn said(documents: [(&str, Format); 2], sizes: Option<Sizes>) -> [String; 2] {
     let inputs = outlines.each_mut().map(|outline| {
         side += 1;
         match outline {
-            Some(outline) => outline.input(),
+            Some(outline) => outline.input().expect("it is outlined"),
             None => {
                 let (document, format) = documents[side - 1];
                 Kept {

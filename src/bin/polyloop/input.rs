@@ -220,9 +220,8 @@ pub struct Side<'s> {
 
 impl<'s> Side<'s> {
     /// Of what one pass found, or else of what is held.
-    pub fn of(outline: Option<&'s mut Outline<'_>>, held: Option<&'s Source>) -> Option<Result<Self>> {
-        let Some(outline) = outline else { return held.map(Side::read) };
-        let Kept { input, fingerprints, digest } = outline.input();
+    pub fn of(kept: Option<Kept<'s>>, held: Option<&'s Source>) -> Option<Result<Self>> {
+        let Some(Kept { input, fingerprints, digest }) = kept else { return held.map(Side::read) };
         Some(Ok(Side { input, digest, fingerprints, source: None }))
     }
 

@@ -29,12 +29,14 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
     let may_be_same = Format::of_path(&args.a) == Format::of_path(&args.b);
     let is_same = || may_be_same && same_files(&args.a, &args.b);
     let (is_same, [mut outline_a, mut outline_b]) = outlines(at_once, is_same, &mut sides);
-    let held_a = if outline_a.is_none() { Some(document_a.hold()?) } else { None };
-    let held_b = if outline_b.is_none() && !is_same { Some(document_b.hold()?) } else { None };
+    let (kept_a, kept_b) =
+        both(at_once, || outline_a.as_mut().and_then(Outline::input), || outline_b.as_mut().and_then(Outline::input));
+    let held_a = if kept_a.is_none() { Some(document_a.hold()?) } else { None };
+    let held_b = if kept_b.is_none() && !is_same { Some(document_b.hold()?) } else { None };
     let (side_a, side_b) = both(
         at_once,
-        || Side::of(outline_a.as_mut(), held_a.as_ref()).transpose(),
-        || Side::of(outline_b.as_mut(), held_b.as_ref()).transpose(),
+        || Side::of(kept_a, held_a.as_ref()).transpose(),
+        || Side::of(kept_b, held_b.as_ref()).transpose(),
     );
     let (side_a, side_b) = (side_a?, side_b?);
     let is_unchanged = || document_a.check(store_a.as_ref()).and_then(|()| document_b.check(store_b.as_ref()));

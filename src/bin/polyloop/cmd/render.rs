@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use polyloop::diff;
 use polyloop::measure::Verdict;
 use polyloop::read::{self, Format};
+use polyloop::stream::Outline;
 use polyloop::write::{Report, View, is_live, write_yaml};
 use polyloop::{Code, Context, Error, Result};
 
@@ -26,15 +27,16 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
         return Ok(exit);
     }
     let store = document.store()?;
-    let has_digest = matches!(args.format, RenderFormat::Text | RenderFormat::Json);
+    let has_digest = matches!(args.format, RenderFormat::Text | RenderFormat::Json | RenderFormat::Digest);
     let mut outline = document.outline(store.as_ref(), stream::options(args, has_digest));
-    let held = if outline.is_none() { Some(document.hold()?) } else { None };
+    let kept = outline.as_mut().and_then(Outline::input);
+    let held = if kept.is_none() { Some(document.hold()?) } else { None };
     if let Some(source) = &held
         && is_batch(source)?
     {
         return Ok(super::batch::run(args, source, terminal)?);
     }
-    let Some(side) = Side::of(outline.as_mut(), held.as_ref()) else { unreachable!("one of the two is there") };
+    let Some(side) = Side::of(kept, held.as_ref()) else { unreachable!("one of the two is there") };
     let side = side?;
     match side.request() {
         Some(request) => check_steps(args.steps, request.parts().trajectory.len())?,
@@ -45,8 +47,12 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     }
     let context = side.context(args.steps);
     let mut report = Report::new(document.name(), &context, side.request());
-    if let Some(digest) = &side.digest {
-        report.set_digest(digest.clone());
+    match &side.digest {
+        Some(digest) => report.set_digest(digest.clone()),
+        None if args.format == RenderFormat::Digest => {
+            report.set_digest(polyloop::stream::digest(&context, args.work.threads().get() > 1));
+        }
+        None => {}
     }
     let is_unchanged = || document.check(store.as_ref());
 
@@ -54,8 +60,9 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     let mut earlier = Document::open(path)?;
     let store = earlier.store()?;
     let mut outline = earlier.outline(store.as_ref(), polyloop::stream::Options::default());
-    let held = if outline.is_none() { Some(earlier.hold()?) } else { None };
-    let Some(side) = Side::of(outline.as_mut(), held.as_ref()) else { unreachable!("one of the two is there") };
+    let kept = outline.as_mut().and_then(Outline::input);
+    let held = if kept.is_none() { Some(earlier.hold()?) } else { None };
+    let Some(side) = Side::of(kept, held.as_ref()) else { unreachable!("one of the two is there") };
     let side = side?;
     if side.request().is_some() {
         return Err(Error::new(Code::InputShape, "--against takes a render, not a run request")
