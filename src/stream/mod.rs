@@ -127,13 +127,31 @@ impl Rendered {
     }
 }
 
-/// `sha256:` and hex of a context's canonical stream, hashed on a thread of its own where that is allowed.
-pub fn digest(context: &Context<'_>, own_thread: bool) -> String {
-    let mut digester = Digester::new(own_thread);
-    match context.write_canonical(&mut digester) {
-        Ok(()) => digester.finish().wait(),
-        // The other thread is gone.
-        Err(_) => context.digest(),
+/// Writes a context's canonical stream, and gives its digest (`sha256:` and hex), hashed meanwhile on a thread of its own
+/// where that is allowed.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write<W: Write>(context: &Context<'_>, out: W, own_thread: bool) -> io::Result<String> {
+    let mut both = Both { digester: Digester::new(own_thread), out };
+    context.write_canonical(&mut both)?;
+    Ok(both.digester.finish().wait())
+}
+
+/// Hashes what it passes on.
+struct Both<W> {
+    digester: Digester,
+    out: W,
+}
+
+impl<W: Write> Write for Both<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.digester.write_all(bytes)?;
+        self.out.write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 

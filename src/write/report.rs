@@ -112,8 +112,14 @@ impl<'r> Report<'r> {
     }
 
     /// Takes a digest that was found on the way.
-    pub fn set_digest(&mut self, digest: String) {
-        self.digest = digest.into();
+    pub fn set_digest(&self, digest: String) {
+        // One that is there already is the same.
+        let _ = self.digest.set(digest);
+    }
+
+    /// Whether the digest is known already.
+    pub fn has_digest(&self) -> bool {
+        self.digest.get().is_some()
     }
 
     /// The comparison with an earlier render, which is side a.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use polyloop::diff;
 use polyloop::measure::Verdict;
 use polyloop::read::{self, Format};
-use polyloop::stream::Outline;
+use polyloop::stream::{Outline, write};
 use polyloop::write::{Report, View, is_live, write_yaml};
 use polyloop::{Code, Context, Error, Result};
 
@@ -27,8 +27,7 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
         return Ok(exit);
     }
     let store = document.store()?;
-    let has_digest = matches!(args.format, RenderFormat::Text | RenderFormat::Json | RenderFormat::Digest);
-    let mut outline = document.outline(store.as_ref(), stream::options(args, has_digest));
+    let mut outline = document.outline(store.as_ref(), stream::options(args, shows_digest(args)));
     let kept = outline.as_mut().and_then(Outline::input);
     let held = if kept.is_none() { Some(document.hold()?) } else { None };
     if let Some(source) = &held
@@ -47,12 +46,8 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     }
     let context = side.context(args.steps);
     let mut report = Report::new(document.name(), &context, side.request());
-    match &side.digest {
-        Some(digest) => report.set_digest(digest.clone()),
-        None if args.format == RenderFormat::Digest => {
-            report.set_digest(polyloop::stream::digest(&context, args.work.threads().get() > 1));
-        }
-        None => {}
+    if let Some(digest) = &side.digest {
+        report.set_digest(digest.clone());
     }
     let is_unchanged = || document.check(store.as_ref());
 
@@ -135,6 +130,11 @@ pub fn verdict(report: &Report<'_>) -> Exit {
     }
 }
 
+/// Whether the digest is part of what is printed.
+fn shows_digest(args: &Render) -> bool {
+    matches!(args.format, RenderFormat::Text | RenderFormat::Json | RenderFormat::Digest)
+}
+
 /// Nothing is said of a file that changed while it was read.
 fn print(
     args: &Render,
@@ -143,8 +143,16 @@ fn print(
     terminal: &Terminal,
 ) -> anyhow::Result<Exit> {
     is_unchanged()?;
-    if let Some(path) = &args.save {
-        save(path, |out| report.context.write_canonical(out))?;
+    let own_thread = args.work.threads().get() > 1;
+    let hashed = |out: &mut dyn Write| write(report.context, out, own_thread).map(|digest| report.set_digest(digest));
+    let is_hashed = !shows_digest(args) || report.has_digest();
+    match &args.save {
+        Some(path) if is_hashed => save(path, |out| report.context.write_canonical(out))?,
+        Some(path) => save(path, |out| hashed(out))?,
+        None if is_hashed => {}
+        None => {
+            hashed(&mut std::io::sink()).map_err(|error: std::io::Error| Error::new(Code::IoRead, error.to_string()))?
+        }
     }
     let to_terminal = terminal.stdout_is_terminal && file_of(args.output.as_deref()).is_none();
     write_out(args.output.as_deref(), |out| match args.format {
