@@ -19,6 +19,7 @@ pub(crate) use escape::StringFault;
 pub use json::Json;
 pub(crate) use origin::Key;
 pub use origin::{Origin, Segment};
+pub(crate) use scan::{Scanned, scan};
 pub(crate) use store::Form;
 pub use store::{Store, Stored};
 pub use text::{Chunks, Piece, Text};

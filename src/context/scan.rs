@@ -5,7 +5,7 @@ use super::masks::{BLOCK, Block};
 
 /// What one pass over the inside of a JSON string tells.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Scanned {
+pub(crate) struct Scanned {
     /// Bytes before the closing quote.
     pub len: usize,
     /// Bytes that escapes take more than one each.
@@ -56,7 +56,7 @@ impl Masks {
 }
 
 /// Scans the inside of a JSON string up to its closing quote; `rest` begins behind the opening one.
-pub(super) fn scan(rest: &[u8]) -> Result<Scanned, StringFault> {
+pub(crate) fn scan(rest: &[u8]) -> Result<Scanned, StringFault> {
     let (mut saved, mut continuations) = (0, 0);
     let (mut is_canonical, mut has_control) = (true, false);
     let mut carry = false;

@@ -1,4 +1,5 @@
-//! A YAML document without the text of its large literal block scalars.
+//! A YAML document without the text of its large literal block scalars, and of those in double quotes that are spelled as
+//! the canonical stream spells.
 //!
 //! The scan only proposes: it takes lines out that look like such text, leaves one line in their stead, and the parser
 //! then says whether that line is a block scalar of its own ([`super::yaml::parse_outline`]). The header of a block, the
@@ -9,13 +10,13 @@
 use std::borrow::Cow;
 use std::io::{Read, Seek, SeekFrom};
 
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::lines::{Lines, lines};
 use super::node::Span;
 use super::pieces;
 use crate::context::masks::spaces_at;
-use crate::context::{Form, Store, Stored, Text};
+use crate::context::{Form, Scanned, Store, Stored, Text, scan};
 
 /// The document, and what was taken out of it.
 #[derive(Debug, Default)]
@@ -26,9 +27,12 @@ pub(crate) struct Outline {
     pub blocks: Vec<Block>,
 }
 
-/// Lines of a file that may be the text of a literal block scalar: from the first to the last that is not blank.
+/// What may be the text of a literal block scalar: the lines of a file from the first to the last that is not blank. Or
+/// what stands between two double quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
+    /// Whether it stands in double quotes.
+    pub is_quoted: bool,
     /// Where in the outline its stand-in is, in bytes.
     pub stand_in: usize,
     /// How many spaces stand before that.
@@ -76,6 +80,13 @@ impl<'a> StandIns<'a> {
     /// The text that was taken out, if the parser found the stand-in to be all the text of a block scalar, indented as
     /// the text was taken to be.
     pub fn text(&self, block: &Block, value: &str, span: Span) -> Option<Text<'a>> {
+        let &Block { place, len, indent, chars, bytes, hash, .. } = block;
+        if block.is_quoted {
+            let stored = Stored::new(self.store, place, len, Form::Escaped, hash)?;
+            let mut text = Text::default();
+            text.push_stored(stored, chars, bytes);
+            return (value == STAND_IN && span.start + 1 == block.stand_in).then_some(text);
+        }
         let line = value.trim_start_matches('\n');
         let before = &value[..value.len() - line.len()];
         let more = block.spaces - block.indent;
@@ -83,7 +94,6 @@ impl<'a> StandIns<'a> {
         if !behind.bytes().all(|byte| byte == b'\n') || span.start + more != block.stand_in {
             return None;
         }
-        let &Block { place, len, indent, chars, bytes, hash, .. } = block;
         let form = Form::Block { indent: u16::try_from(indent).ok()? };
         let stored = Stored::new(self.store, place, len, form, hash)?;
         let breaks = |breaks: &str| if breaks == "\n" { Cow::Borrowed("\n") } else { Cow::Owned(breaks.to_owned()) };
@@ -182,10 +192,15 @@ impl Scanner {
                         None if is_last && at < bytes.len() => &bytes[at..],
                         None => return Some(at),
                     };
-                    if let Some(header) = Header::of(line.strip_suffix(b"\n").unwrap_or(line)) {
-                        self.state = State::Behind(header);
+                    match Quoted::of(line).filter(|quoted| quoted.size.len >= self.least) {
+                        Some(quoted) => self.take_quoted(quoted, line, place + at as u64)?,
+                        None => {
+                            if let Some(header) = Header::of(line.strip_suffix(b"\n").unwrap_or(line)) {
+                                self.state = State::Behind(header);
+                            }
+                            self.keep(line)?;
+                        }
                     }
-                    self.keep(line)?;
                     at += line.len();
                 }
                 State::Behind(header) => {
@@ -243,6 +258,26 @@ impl Scanner {
         self.keep(STAND_IN.as_bytes())
     }
 
+    /// Takes out what stands between the quotes of a line that begins at byte `place` of the file.
+    fn take_quoted(&mut self, quoted: Quoted, line: &[u8], place: u64) -> Option<()> {
+        let Quoted { start, size } = quoted;
+        let end = start + size.len;
+        self.keep(&line[..start])?;
+        self.blocks.push(Block {
+            is_quoted: true,
+            stand_in: self.text.len(),
+            spaces: 0,
+            place: place + start as u64,
+            len: size.len,
+            indent: 0,
+            chars: size.chars as u64,
+            bytes: (size.len - size.saved) as u64,
+            hash: self.hashed.then(|| xxh3_64(&line[start..end])),
+        });
+        self.keep(STAND_IN.as_bytes())?;
+        self.keep(&line[end..])
+    }
+
     fn keep(&mut self, line: &[u8]) -> Option<()> {
         self.text.extend_from_slice(line);
         (self.text.len() <= self.most).then_some(())
@@ -280,6 +315,7 @@ impl Taken {
     fn block(&self, stand_in: usize) -> Block {
         let bytes = self.len - self.indentation;
         Block {
+            is_quoted: false,
             stand_in,
             spaces: self.spaces,
             place: self.place,
@@ -289,6 +325,24 @@ impl Taken {
             bytes: bytes as u64,
             hash: self.hash.as_ref().map(Xxh3Default::digest),
         }
+    }
+}
+
+/// The end of a line that may be a value in double quotes.
+struct Quoted {
+    /// Where the text begins in the line, behind its quote.
+    start: usize,
+    size: Scanned,
+}
+
+impl Quoted {
+    /// Behind `- ` or `key: `, text in double quotes up to the end of the line, in which JSON and YAML mean the same.
+    fn of(line: &[u8]) -> Option<Quoted> {
+        let start = memchr::memchr(b'"', line)? + 1;
+        let before = &line[..start - 1];
+        let is_value = before.ends_with(b" ") && before.trim_ascii_end().ends_with(b":") || before.trim_ascii() == b"-";
+        let size = scan(&line[start..]).ok().filter(|size| is_value && size.is_canonical)?;
+        line[start + size.len + 1..].trim_ascii().is_empty().then_some(Quoted { start, size })
     }
 }
 

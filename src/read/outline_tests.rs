@@ -62,6 +62,38 @@ fn stored_from(document: &str, least: usize) -> Option<usize> {
 }
 
 #[test]
+fn text_in_double_quotes_is_taken_where_json_says_the_same() {
+    for (document, count) in [
+        ("a: \"plain text \\n\\u001b[0m é漢😀 \\\\ \\\" \"\nb: 1\n", Some(1)),
+        ("a: \"  text\\t \"   \n", Some(1)),
+        ("- \"some text\"\n- \"more text\"", Some(2)),
+        ("a:\n  - b: \"some text\"\n    c: |\n      more text\n", Some(2)),
+        ("a: {b: \"some text\"\n  }\n", Some(1)),
+        ("a: &x \"some text\"\nb: *x\n", None),
+        ("a: \"some text\" # so\n", None),
+        ("a: \"some \\/ text\"\n", None),
+        ("a: \"some \\x41 text\"\n", None),
+        ("a: \"some \\\n  text\"\n", None),
+        ("a: !!str \"some text\"\n", None),
+        ("a: 'say: \"some text\"'\n", None),
+        ("a: '\n  say: \"some text\"\n  '\n", None),
+        ("a:\n  say: \"some text\"\n  more\n", None),
+        ("a: some\n  say: \"some text\"\n", None),
+        ("# a: \"some text\"\nb: 1\n", None),
+        ("\"some\": \"some text\"\n", None),
+        ("- \"some text\" : b\n", None),
+        ("? \"some text\"\n: b\n", None),
+        ("a: \"some text\n", None),
+        ("a: >\n  b: \"some text\"\n", None),
+    ] {
+        assert_eq!(stored(document), count, "{document}");
+    }
+    // Within what is not taken out itself.
+    assert_eq!(stored_from("a: |\n  b: \"some text, and more of it\"\n", 60), None);
+    assert_eq!(stored_from("a: \"some text\"\n", 10), None);
+}
+
+#[test]
 fn every_chomping_is_the_parsers() {
     for header in ["|", "|-", "|+", "|2", "|2-", "|-2", "|+2", "|2+", "| # words", "|-   # a | b", "|   "] {
         for end in ["", "\n", "\n\n", "\n\n\n", "\n  \n", "\n \n  \n", "\n    \n", "\n  ", "\n   ", "\n \n "] {

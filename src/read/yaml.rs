@@ -98,10 +98,13 @@ impl<'a> Composer<'a> {
             }
             Event::Scalar(value, style, anchor, tag) => {
                 if let Some(block) = self.stand_ins.as_mut().and_then(|stand_ins| stand_ins.in_span(span)) {
-                    let is_value = style == ScalarStyle::Literal && tag.is_none() && !self.expects_key();
+                    let its_style = if block.is_quoted { ScalarStyle::DoubleQuoted } else { ScalarStyle::Literal };
+                    let is_value = style == its_style && tag.is_none() && !self.expects_key();
                     let text = self.stand_ins.as_ref().and_then(|stand_ins| stand_ins.text(block, &value, span));
                     let text = text.filter(|_| is_value).ok_or_else(|| syntax("not a block scalar", span))?;
-                    refuse_tab_line(self.text, span)?;
+                    if !block.is_quoted {
+                        refuse_tab_line(self.text, span)?;
+                    }
                     return self.node(Node { span, value: Value::Text(text) }, anchor);
                 }
                 let plain = style == ScalarStyle::Plain;
