@@ -4,7 +4,8 @@
 //! 2. [`assemble()`]: a request becomes a [`Context`]: tools and messages, each block with its origin. Pure.
 //! 3. [`Context::write_canonical`]: a context becomes the bytes that stand for it; equality is decided on them.
 //! 4. [`measure`]: sizes in characters and bytes, and what the budget says.
-//! 5. [`diff`], [`golden`] and [`write`](mod@write): what differs, what is proved, and how all of it is shown.
+//! 5. [`stream`]: the same for inputs too large to hold, by the same rules.
+//! 6. [`diff`], [`golden`] and [`write`](mod@write): what differs, what is proved, and how all of it is shown.
 //!
 //! ```
 //! use polyloop::{assemble, read};

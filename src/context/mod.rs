@@ -72,7 +72,8 @@ pub struct Block<'a> {
 }
 
 impl Message<'_> {
-    /// Whether the canonical bytes of both are the same; where they came from does not count.
+    /// Whether the canonical bytes of both are the same, going by their fingerprints where both have one; where they came
+    /// from does not count.
     pub fn same_bytes(&self, other: &Message<'_>) -> bool {
         if let (Some(own), Some(other)) = (self.compared(), other.compared()) {
             return own == other;

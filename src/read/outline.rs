@@ -9,6 +9,7 @@
 
 use std::borrow::Cow;
 use std::io::{Read, Seek, SeekFrom};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
@@ -124,9 +125,9 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    /// Scans a file from its start. `None` is what has to be read whole: what is no YAML, and what is mostly not block
+    /// Scans a file from its start, until `stop` is set. `None` is what has to be read whole: what is no YAML, and what is mostly not block
     /// scalars.
-    pub fn outline<R: Read + Seek + Send>(self, file: &mut R) -> Option<Outline> {
+    pub fn outline<R: Read + Seek + Send>(self, file: &mut R, stop: &AtomicBool) -> Option<Outline> {
         let len = file.seek(SeekFrom::End(0)).ok()?;
         file.seek(SeekFrom::Start(0)).ok()?;
         let most = (len / 4) as usize + (64 << 10);
@@ -137,6 +138,9 @@ impl Scan {
         pieces::each(file, self.window, self.own_thread, |piece| {
             let bytes = piece.bytes();
             let mut at = 0;
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
             if place == 0 {
                 at = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
                 // JSON and flow style hold no block scalars.

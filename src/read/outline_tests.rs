@@ -1,6 +1,7 @@
 //! The outline of a document gives what the document gives, or nothing.
 
 use std::io::Cursor;
+use std::sync::atomic::AtomicBool;
 
 use super::node::{Node, Value};
 use super::outline::{Block, Outline, Scan};
@@ -11,7 +12,7 @@ const WINDOWS: [usize; 6] = [1, 2, 3, 7, 64, 4096];
 
 fn outline(document: &str, window: usize, least: usize) -> Option<Outline> {
     let own_thread = window % 2 == 1;
-    Scan { window, least, hashed: true, own_thread }.outline(&mut Cursor::new(document))
+    Scan { window, least, hashed: true, own_thread }.outline(&mut Cursor::new(document), &AtomicBool::new(false))
 }
 
 /// All keys and texts with their sizes, and the spelling of everything else.

@@ -1,14 +1,14 @@
 //! A document whose large texts are left in their file: memory is that of its messages, not of their text.
 
 use std::borrow::Cow;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, Write};
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::digest::{Digester, Pending};
-use super::walk::Sink;
+use super::walk::{Sink, from_start};
 use super::window::Window;
 use super::{Options, Place};
 use crate::context::{Block, Content, Context, Fingerprint, Form, Json, Message, Piece, Role, Store, Stored, Text};
@@ -39,9 +39,9 @@ enum Kind<'s> {
 pub struct Kept<'o> {
     /// The document.
     pub input: Input<'o>,
-    /// The fingerprints of the messages it gives, in their order.
+    /// The fingerprints of the messages it gives, in their order; none of a request in YAML.
     pub fingerprints: Vec<Fingerprint>,
-    /// The digest of its canonical stream, where it was asked for.
+    /// The digest of its canonical stream, where it was asked for; not of a request in YAML.
     pub digest: Option<String>,
 }
 
@@ -58,10 +58,10 @@ pub fn outline<'s, R: Read + Seek + Send>(
     let left = Left { store, shortest: options.sizes.shortest, hashed: options.fingerprints, place: Place::default() };
     let keep = || Keep { left, steps: Vec::new(), fingerprints: Vec::new(), digester: options.digester(), stop };
     match format {
-        Some(Format::Yaml) => yaml(file, store, options),
+        Some(Format::Yaml) => yaml(file, store, options, stop),
         Some(Format::JsonLines) => stream(file, keep(), options),
         Some(Format::Json) => request(file, keep, options),
-        None => request(file, keep, options).or_else(|| yaml(file, store, options)),
+        None => request(file, keep, options).or_else(|| yaml(file, store, options, stop)),
     }
 }
 
@@ -104,10 +104,15 @@ fn request<'s, 'k, R: Read + Seek>(
     Some(Outline { kind, fingerprints, digest: digester.map(Digester::finish) })
 }
 
-fn yaml<'s, R: Read + Seek + Send>(file: &mut R, store: &'s Store, options: Options) -> Option<Outline<'s>> {
+fn yaml<'s, R: Read + Seek + Send>(
+    file: &mut R,
+    store: &'s Store,
+    options: Options,
+    stop: &AtomicBool,
+) -> Option<Outline<'s>> {
     let Options { sizes, fingerprints, own_thread, .. } = options;
     let scan = read::Scan { window: sizes.window, least: sizes.shortest, hashed: fingerprints, own_thread };
-    Some(Outline { kind: Kind::Yaml(scan.outline(file)?, store), fingerprints: Vec::new(), digest: None })
+    Some(Outline { kind: Kind::Yaml(scan.outline(file, stop)?, store), fingerprints: Vec::new(), digest: None })
 }
 
 /// Keeps the steps, their text left where it lies, and what their messages are known by.
@@ -151,7 +156,7 @@ impl Sink for Keep<'_, '_> {
 
 /// Reads JSON Lines that are the canonical stream of their messages, to the byte.
 fn stream<'s, R: Read + Seek>(file: &mut R, mut keep: Keep<'s, '_>, options: Options) -> Option<Outline<'s>> {
-    file.seek(SeekFrom::Start(0)).ok()?;
+    from_start(file)?;
     let mut window = Window::new(file, options.sizes.window, 0)?;
     let mut context = Context::default();
     let mut canonical = Vec::new();

@@ -1,6 +1,6 @@
 //! Requests too large to hold: read in windows, assembled step by step, written from the file.
 //!
-//! There are two doors. [`render`] is the fast way from a request in JSON to its canonical stream: it goes through the
+//! There are two doors, and one for `check`, which compares with a golden meanwhile. [`render`] is the fast way from a request in JSON to its canonical stream: it goes through the
 //! file once to check and assemble all of it, measuring and hashing on the way, and keeps of every message only where its
 //! text lies in the file. Nothing can be written before that is done, so nothing is ever written of a request that is
 //! invalid; then the stream is put together from the file's own bytes ([`Rendered::write`]). [`outline`] gives what

@@ -59,7 +59,7 @@ impl Walk {
     /// Walks through a request in JSON. `None` is everything that needs the document as a whole: whatever is wrong with
     /// it, and what is no request.
     pub fn through<R: Read + Seek, S: Sink>(self, file: &mut R, mut sink: impl FnMut() -> S) -> Option<Walked<S>> {
-        file.seek(SeekFrom::Start(0)).ok()?;
+        from_start(file)?;
         let mut window = Window::new(&mut *file, self.window, 0)?;
         if window.text()?.starts_with('\u{feff}') {
             window.drop_start('\u{feff}'.len_utf8());
@@ -167,6 +167,13 @@ impl Walk {
     }
 }
 
+/// Goes to the start of a file, unless it is larger than any document.
+pub(super) fn from_start<R: Seek>(file: &mut R) -> Option<()> {
+    let len = file.seek(SeekFrom::End(0)).ok()?;
+    file.seek(SeekFrom::Start(0)).ok()?;
+    (len <= limits::DOCUMENT_BYTES as u64).then_some(())
+}
+
 /// Gives the sink what stands before the steps.
 fn begin<S: Sink>(head: &str, sink: &mut S) -> Option<()> {
     let request: RunRequest<'_> = read::request(head, Some(Format::Json)).ok()?;
@@ -183,7 +190,8 @@ fn whole<T>(read: Result<T>, reader: &Reader<'_>, text: &str, is_last: bool) -> 
     }
 }
 
-/// Whether the text may just have been too short: a fault lies where its token begins.
+/// Whether the text may just have been too short. A fault lies where its token begins, that of a string without an end
+/// where the text ends.
 fn is_cut(error: &Error, text: &str) -> bool {
     /// Two halves of a pair of escapes.
     const LONGEST_ESCAPE: usize = 12;

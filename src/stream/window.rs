@@ -55,7 +55,8 @@ impl<R: Read> Window<R> {
     /// Reads on: as much as at first, or more where there is much that could not be used. `None` at the end of the
     /// source, where it cannot be read, and past the size of the largest document.
     pub fn read_on(&mut self) -> Option<()> {
-        if self.is_last || self.place > limits::DOCUMENT_BYTES as u64 {
+        let read = self.place + (self.end - self.start) as u64;
+        if self.is_last || read > limits::DOCUMENT_BYTES as u64 {
             return None;
         }
         let kept = self.start..self.end;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
@@ -24,12 +24,10 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads a file, or standard input for `-`.
-    pub fn read(path: &Path) -> Result<Self> {
-        let is_stdin = path == Path::new("-");
-        let name = if is_stdin { "<stdin>".to_owned() } else { name_of(path) };
-        let bytes = if is_stdin { read_bounded(io::stdin().lock(), 0) } else { read_file(path) };
-        let bytes = bytes.map_err(|error| cannot_read(&error).with_source(&name))?;
+    /// Reads what a path leads to.
+    fn read_path(path: &Path) -> Result<Self> {
+        let name = name_of(path);
+        let bytes = read_file(path).map_err(|error| cannot_read(&error).with_source(&name))?;
         Ok(Source { name, format: Format::of_path(path), bytes })
     }
 
@@ -69,24 +67,33 @@ impl Source {
 /// An input as it was given: a file that need not be held, or what is held already.
 pub struct Document {
     name: String,
+    /// Where it can be opened again.
+    path: Option<PathBuf>,
     format: Option<Format>,
-    from: From,
+    from: Origin,
 }
 
-enum From {
+enum Origin {
     /// What can be read again and again.
     File(File, Option<Stamp>),
     Held(Vec<u8>),
 }
 
-/// What changes when a file does.
+/// What nearly always changes when a file does: its length and its time, and where it lies.
 #[derive(PartialEq)]
-struct Stamp(u64, Option<SystemTime>);
+struct Stamp(u64, Option<SystemTime>, [u64; 2]);
 
 impl Stamp {
     fn of(file: &File) -> Option<Stamp> {
         let metadata = file.metadata().ok()?;
-        Some(Stamp(metadata.len(), metadata.modified().ok()))
+        #[cfg(unix)]
+        let place = {
+            use std::os::unix::fs::MetadataExt;
+            [metadata.dev(), metadata.ino()]
+        };
+        #[cfg(not(unix))]
+        let place = [0; 2];
+        Some(Stamp(metadata.len(), metadata.modified().ok(), place))
     }
 }
 
@@ -101,8 +108,11 @@ impl Document {
         }
         // A pipe that is opened twice may be read by nobody; and whatever is wrong with a path is said there.
         match fs::metadata(path).is_ok_and(|metadata| metadata.is_file()).then(|| File::open(path)) {
-            Some(Ok(file)) => Ok(Document::of(name_of(path), Format::of_path(path), file)),
-            _ => Source::read(path).map(Document::from),
+            Some(Ok(file)) => {
+                let document = Document::of(name_of(path), Format::of_path(path), file);
+                Ok(Document { path: Some(path.to_owned()), ..document })
+            }
+            _ => Source::read_path(path).map(Document::from),
         }
     }
 
@@ -112,19 +122,29 @@ impl Document {
         let mut stdin = io::stdin().lock();
         let mut bytes = Vec::new();
         stdin.by_ref().take(Self::HELD as u64 + 1).read_to_end(&mut bytes).map_err(fail)?;
-        if bytes.len() <= Self::HELD || bytes.contains(&0) {
+        if bytes.len() <= Self::HELD || is_no_text(&bytes) {
             return Ok(Source { name, format: None, bytes }.into());
         }
-        let mut file = tempfile::tempfile().map_err(fail)?;
         let rest = limits::DOCUMENT_BYTES as u64 + 1 - bytes.len() as u64;
-        file.write_all(&bytes).map_err(fail)?;
-        io::copy(&mut stdin.take(rest), &mut file).map_err(fail)?;
-        Ok(Document::of(name, None, file))
+        let keep = || {
+            let mut file = tempfile::tempfile()?;
+            file.write_all(&bytes)?;
+            io::copy(&mut stdin.take(rest), &mut file).map(|_| file)
+        };
+        match keep() {
+            Ok(file) => Ok(Document::of(name, None, file)),
+            Err(error) => Err(cannot_read(&error)
+                .with_hint(format!(
+                    "more than {} MiB go to a file in the temporary folder: make room there, set TMPDIR, or name a file",
+                    Self::HELD >> 20
+                ))
+                .with_source(name)),
+        }
     }
 
     fn of(name: String, format: Option<Format>, file: File) -> Self {
         let stamp = Stamp::of(&file);
-        Document { name, format, from: From::File(file, stamp) }
+        Document { name, path: None, format, from: Origin::File(file, stamp) }
     }
 
     /// The name it is shown by.
@@ -137,22 +157,28 @@ impl Document {
         self.format
     }
 
+    /// The file opened once more, with a place of its own in it; nothing where another file has taken its name.
+    pub fn reopened(&self) -> Option<File> {
+        let (Origin::File(_, stamp), Some(path)) = (&self.from, &self.path) else { return None };
+        File::open(path).ok().filter(|file| stamp.is_some() && *stamp == Stamp::of(file))
+    }
+
     /// The file, if it is one.
     pub fn file(&mut self) -> Option<&mut File> {
         match &mut self.from {
-            From::File(file, _) => Some(file),
-            From::Held(_) => None,
+            Origin::File(file, _) => Some(file),
+            Origin::Held(_) => None,
         }
     }
 
     /// The same file, for text that is left in it.
     pub fn store(&self) -> Result<Option<Store>> {
         match &self.from {
-            From::File(file, _) => match file.try_clone() {
+            Origin::File(file, _) => match file.try_clone() {
                 Ok(file) => Ok(Some(Store::new(file))),
                 Err(error) => Err(cannot_read(&error).with_source(&self.name)),
             },
-            From::Held(_) => Ok(None),
+            Origin::Held(_) => Ok(None),
         }
     }
 
@@ -175,13 +201,13 @@ impl Document {
     /// All of it.
     pub fn hold(&mut self) -> Result<Source> {
         let bytes = match &mut self.from {
-            From::File(file, _) => {
+            Origin::File(file, _) => {
                 let expected = file.metadata().map_or(0, |metadata| metadata.len());
                 let expected = usize::try_from(expected).unwrap_or(usize::MAX).min(limits::DOCUMENT_BYTES) + 1;
                 let bytes = file.rewind().and_then(|()| read_bounded(file, expected));
                 bytes.map_err(|error| cannot_read(&error).with_source(&self.name))?
             }
-            From::Held(bytes) => std::mem::take(bytes),
+            Origin::Held(bytes) => std::mem::take(bytes),
         };
         Ok(Source { name: self.name.clone(), format: self.format, bytes })
     }
@@ -190,8 +216,8 @@ impl Document {
     /// `io.read` for a file that is not as it was when it was opened, or could not be read again.
     pub fn check(&self, store: Option<&Store>) -> Result<()> {
         let is_same = match &self.from {
-            From::File(file, stamp) => stamp.is_some() && *stamp == Stamp::of(file),
-            From::Held(_) => true,
+            Origin::File(file, stamp) => stamp.is_some() && *stamp == Stamp::of(file),
+            Origin::Held(_) => true,
         };
         if is_same && store.is_none_or(|store| store.check().is_ok()) {
             return Ok(());
@@ -202,9 +228,9 @@ impl Document {
     }
 }
 
-impl std::convert::From<Source> for Document {
+impl From<Source> for Document {
     fn from(source: Source) -> Self {
-        Document { name: source.name, format: source.format, from: From::Held(source.bytes) }
+        Document { name: source.name, path: None, format: source.format, from: Origin::Held(source.bytes) }
     }
 }
 
@@ -269,12 +295,11 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_bounded(file, if metadata.is_file() { len + 1 } else { 0 })
 }
 
-/// Whether two files are there and hold the same bytes.
-pub fn same_files(a: &Path, b: &Path) -> bool {
+/// Whether two files hold the same bytes.
+pub fn same_bytes(mut a: File, mut b: File) -> bool {
     const PIECE: usize = 64 << 10;
     const PAGE: usize = 4096;
-    let (Ok(mut a), Ok(mut b)) = (File::open(a), File::open(b)) else { return false };
-    let len = |file: &File| file.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
+    let len = |file: &File| file.metadata().ok().map(|metadata| metadata.len());
     if len(&a).is_none() || len(&a) != len(&b) {
         return false;
     }
@@ -307,7 +332,7 @@ fn fill(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Stops one byte past the largest document, and at the first piece of an endless device that cannot be text.
+/// Stops one byte past the largest document, and at the first piece of a device that can be no text: it may be endless.
 fn read_bounded(mut input: impl Read, expected: usize) -> io::Result<Vec<u8>> {
     const PIECE: usize = 1 << 20;
     let mut bytes = Vec::with_capacity(expected);
@@ -315,9 +340,16 @@ fn read_bounded(mut input: impl Read, expected: usize) -> io::Result<Vec<u8>> {
         let before = bytes.len();
         let piece = PIECE.max(expected.saturating_sub(before));
         input.by_ref().take(piece as u64).read_to_end(&mut bytes)?;
-        let is_over = bytes.len() > limits::DOCUMENT_BYTES || (expected == 0 && bytes[before..].contains(&0));
+        let is_over = bytes.len() > limits::DOCUMENT_BYTES || (expected == 0 && is_no_text(&bytes[before..]));
         if bytes.len() == before || is_over {
             return Ok(bytes);
         }
     }
+}
+
+/// Whether bytes are not text with a broken line here or there, but something else.
+fn is_no_text(bytes: &[u8]) -> bool {
+    let nuls = bytes.iter().filter(|byte| **byte == 0).count();
+    let is_broken = || bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).take(nuls + 2).count() > nuls;
+    nuls > 0 && (nuls > bytes.len() / 100 || is_broken())
 }

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use polyloop::golden::name_of;
 use polyloop::write::{Visible, json_formatter};
@@ -61,6 +62,45 @@ pub fn write_out(output: Option<&Path>, write: impl FnOnce(&mut Out<'_>) -> io::
     }
 }
 
+/// The same for what is made of a file as it is read: `check` says whether the file is still what it was. Where it is not,
+/// nothing is begun, and nothing takes the place of what is there.
+pub fn write_out_if(
+    check: &dyn Fn() -> Result<()>,
+    output: Option<&Path>,
+    write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
+) -> Result<()> {
+    unless_changed(check, write, |write| write_out(output, write))
+}
+
+/// The same for [`save`].
+pub fn save_if(
+    check: &dyn Fn() -> Result<()>,
+    path: &Path,
+    write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
+) -> Result<()> {
+    unless_changed(check, write, |write| save(path, write))
+}
+
+fn unless_changed(
+    check: &dyn Fn() -> Result<()>,
+    write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
+    put: impl FnOnce(&mut dyn FnMut(&mut Out<'_>) -> io::Result<()>) -> Result<()>,
+) -> Result<()> {
+    check()?;
+    let mut changed = None;
+    let mut write = Some(write);
+    let written = put(&mut |out| {
+        let written = write.take().map_or(Ok(()), |write| write(out));
+        // What could not be written may be for what could not be read.
+        check().map_err(|error| {
+            changed = Some(error);
+            io::Error::other("what is read has changed")
+        })?;
+        written
+    });
+    changed.map_or(written, Err)
+}
+
 /// The file that is written to, if it is one: `-` is standard output.
 pub fn file_of(output: Option<&Path>) -> Option<&Path> {
     output.filter(|path| *path != Path::new("-"))
@@ -96,6 +136,9 @@ pub fn to_stdout(write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Result<(
 
 const STDOUT: &str = "<stdout>";
 
+/// Whether something was written to standard output: what goes wrong then cannot be a document of its own there.
+static IS_BEGUN: AtomicBool = AtomicBool::new(false);
+
 /// A writer whose reader may go away: the rest is dropped, so that the work goes on to its verdict.
 struct Quiet<W> {
     inner: W,
@@ -107,6 +150,7 @@ impl<W: Write> Quiet<W> {
         if self.gone {
             return Ok(otherwise);
         }
+        IS_BEGUN.store(true, Ordering::Relaxed);
         match write(&mut self.inner) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.gone = true;
@@ -210,7 +254,7 @@ pub fn report_error(error: &anyhow::Error, as_json: bool, terminal: &Terminal) -
     };
     print_error(error, terminal);
     // An output that cannot be written to cannot take the error either.
-    if as_json && error.source_name() != Some(STDOUT) {
+    if as_json && error.source_name() != Some(STDOUT) && !IS_BEGUN.load(Ordering::Relaxed) {
         let _ = to_stdout(|out| write_json(out, error, true));
     }
     Exit::Failed

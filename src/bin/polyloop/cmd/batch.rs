@@ -44,7 +44,24 @@ fn open(path: &Path) -> Option<(impl Read, usize)> {
         return None;
     }
     file.rewind().ok()?;
-    Some((file.take(bytes), usize::try_from(bytes).unwrap_or(usize::MAX)))
+    Some((Whole { file, left: bytes }, usize::try_from(bytes).unwrap_or(usize::MAX)))
+}
+
+/// A file as long as it was when it was opened: one that ends before was changed.
+struct Whole {
+    file: File,
+    left: u64,
+}
+
+impl Read for Whole {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = (&self.file).take(self.left).read(bytes)?;
+        if read == 0 && self.left > 0 && !bytes.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it became shorter while it was read"));
+        }
+        self.left -= read as u64;
+        Ok(read)
+    }
 }
 
 /// Whether the first line that is JSON is a request, as [`read::is_batch`] goes by. False as well where that hangs on

@@ -6,15 +6,14 @@ use std::sync::mpsc;
 use polyloop::Result;
 use polyloop::context::Store;
 use polyloop::diff::{self, Subject};
-use polyloop::read::Format;
 use polyloop::stream::{self, Outline};
 use polyloop::write::{DiffOptions, DiffReport};
 
 use super::render::usage;
 use crate::args::{Diff, DiffFormat};
 use crate::exit::Exit;
-use crate::input::{Document, Side, same_files};
-use crate::io::{both, refuse_overwriting, write_json, write_out};
+use crate::input::{Document, Side, same_bytes};
+use crate::io::{both, refuse_overwriting, write_json, write_out_if};
 use crate::terminal::Terminal;
 
 pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
@@ -25,9 +24,12 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
     let (mut document_a, mut document_b) = (Document::open(&args.a)?, Document::open(&args.b)?);
     let (store_a, store_b) = (document_a.store()?, document_b.store()?);
     let at_once = args.work.threads().get() > 1;
+    let files = match document_a.format() == document_b.format() {
+        true => document_a.reopened().zip(document_b.reopened()),
+        false => None,
+    };
+    let is_same = || files.is_some_and(|(a, b)| same_bytes(a, b));
     let mut sides = [(&mut document_a, store_a.as_ref()), (&mut document_b, store_b.as_ref())];
-    let may_be_same = Format::of_path(&args.a) == Format::of_path(&args.b);
-    let is_same = || may_be_same && same_files(&args.a, &args.b);
     let (is_same, [mut outline_a, mut outline_b]) = outlines(at_once, is_same, &mut sides);
     let (kept_a, kept_b) =
         both(at_once, || outline_a.as_mut().and_then(Outline::input), || outline_b.as_mut().and_then(Outline::input));
@@ -41,8 +43,7 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
     let (side_a, side_b) = (side_a?, side_b?);
     let is_unchanged = || document_a.check(store_a.as_ref()).and_then(|()| document_b.check(store_b.as_ref()));
     let (name_a, name_b) = (document_a.name(), document_b.name());
-    // One of the two is always there for the first.
-    let Some(side_a) = side_a else { return is_unchanged().map(|()| Exit::Failed).map_err(Into::into) };
+    let Some(side_a) = side_a else { unreachable!("one of the two is there") };
     let context_a = side_a.context(None);
     let a = side_a.subject(name_a, &context_a);
     match &side_b {
@@ -72,7 +73,7 @@ fn outlines<'s>(
     let differs = AtomicBool::new(false);
     let (tell, told) = mpsc::channel();
     let (outline_a, (is_same, outline_b)) = both(
-        at_once,
+        true,
         || {
             let outline = a.outline_until(*store_a, alone, &differs);
             match told.recv() {
@@ -110,11 +111,10 @@ fn print(
     if args.all {
         options.details = usize::MAX;
     }
-    write_out(args.output.as_deref(), |out| match args.format {
+    write_out_if(is_unchanged, args.output.as_deref(), |out| match args.format {
         DiffFormat::Text => report.write_text(&terminal.look(args.output.as_deref()), options, out),
         DiffFormat::Json => write_json(out, &report, true),
         DiffFormat::Markdown => report.write_markdown(options, out),
     })?;
-    is_unchanged()?;
     Ok(exit)
 }

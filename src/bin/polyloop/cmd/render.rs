@@ -14,7 +14,7 @@ use super::stream;
 use crate::args::{Render, RenderFormat};
 use crate::exit::Exit;
 use crate::input::{Document, Side, Source};
-use crate::io::{file_of, is_same_file, note, refuse_overwriting, save, write_json, write_out};
+use crate::io::{file_of, is_same_file, note, refuse_overwriting, save_if, write_json, write_out_if};
 use crate::terminal::Terminal;
 
 pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
@@ -142,20 +142,19 @@ fn print(
     is_unchanged: &dyn Fn() -> Result<()>,
     terminal: &Terminal,
 ) -> anyhow::Result<Exit> {
-    is_unchanged()?;
     let own_thread = args.work.threads().get() > 1;
     let hashed = |out: &mut dyn Write| write(report.context, out, own_thread).map(|digest| report.set_digest(digest));
     let is_hashed = !shows_digest(args) || report.has_digest();
     match &args.save {
-        Some(path) if is_hashed => save(path, |out| report.context.write_canonical(out))?,
-        Some(path) => save(path, |out| hashed(out))?,
+        Some(path) if is_hashed => save_if(is_unchanged, path, |out| report.context.write_canonical(out))?,
+        Some(path) => save_if(is_unchanged, path, |out| hashed(out))?,
         None if is_hashed => {}
         None => {
             hashed(&mut std::io::sink()).map_err(|error: std::io::Error| Error::new(Code::IoRead, error.to_string()))?
         }
     }
     let to_terminal = terminal.stdout_is_terminal && file_of(args.output.as_deref()).is_none();
-    write_out(args.output.as_deref(), |out| match args.format {
+    write_out_if(is_unchanged, args.output.as_deref(), |out| match args.format {
         RenderFormat::Json => write_json(out, report, true),
         RenderFormat::Yaml => write_yaml(report.context, out),
         RenderFormat::Jsonl if to_terminal => jsonl_to_terminal(report.context, out),
@@ -167,7 +166,6 @@ fn print(
             if args.summary { view.write_summary(out) } else { view.write(out) }
         }
     })?;
-    is_unchanged()?;
     if matches!(args.format, RenderFormat::Jsonl | RenderFormat::Yaml | RenderFormat::Digest) {
         say_aside(report);
     }

@@ -12,7 +12,7 @@ use super::render::{say_aside, verdict};
 use crate::args::{Render, RenderFormat};
 use crate::exit::Exit;
 use crate::input::Document;
-use crate::io::{file_of, save, write_out};
+use crate::io::{file_of, save_if, write_out_if};
 use crate::terminal::Terminal;
 
 /// Renders to the formats that need nothing but the canonical stream: a request in JSON straight from the file. `None`
@@ -31,15 +31,16 @@ pub fn run(args: &Render, document: &mut Document, terminal: &Terminal) -> Resul
     let options = options(args, args.format == RenderFormat::Digest);
     let Some(file) = document.file() else { return Ok(None) };
     let Some(mut rendered) = stream::render(file, options) else { return Ok(None) };
+    let Ok(mut file) = file.try_clone() else { return Ok(None) };
+    let is_unchanged = || document.check(None);
     if let Some(path) = &args.save {
-        save(path, |out| rendered.write(file, out))?;
+        save_if(&is_unchanged, path, |out| rendered.write(&mut file, out))?;
     }
     let digest = rendered.digest();
-    write_out(args.output.as_deref(), |out| match &digest {
+    write_out_if(&is_unchanged, args.output.as_deref(), |out| match &digest {
         Some(digest) => writeln!(out, "{digest}"),
-        None => rendered.write(file, out),
+        None => rendered.write(&mut file, out),
     })?;
-    document.check(None)?;
     aside(document.name(), &rendered).map(Some)
 }
 
