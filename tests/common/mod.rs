@@ -58,6 +58,11 @@ pub fn polyloop_with<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>, stdin: 
 
 /// Runs a command to its end.
 pub fn run(command: &mut Command, stdin: &[u8]) -> Ran {
+    run_in_pieces(command, stdin, stdin.len())
+}
+
+/// Runs a command to its end; standard input comes in so many bytes at a time.
+pub fn run_in_pieces(command: &mut Command, stdin: &[u8], piece: usize) -> Ran {
     let words = format!("{command:?}");
     let mut child = command
         .stdin(Stdio::piped())
@@ -68,7 +73,15 @@ pub fn run(command: &mut Command, stdin: &[u8]) -> Ran {
     let mut pipe = child.stdin.take().expect("stdin is piped");
     let stdin = stdin.to_vec();
     // A child that never reads closes the pipe; that is not the test's business.
-    let writer = thread::spawn(move || drop(pipe.write_all(&stdin)));
+    let writer = thread::spawn(move || {
+        for piece in stdin.chunks(piece.max(1)) {
+            if pipe.write_all(piece).is_err() {
+                break;
+            }
+            // The child may read each piece by itself.
+            thread::yield_now();
+        }
+    });
     let output = finish(child, &words);
     writer.join().expect("the writer ends");
     let stderr = String::from_utf8(output.stderr).unwrap_or_else(|_| panic!("{words}: stderr is not UTF-8"));
