@@ -36,7 +36,7 @@ fn read_requests(criterion: &mut Criterion) {
 fn assemble_and_write(criterion: &mut Criterion) {
     let json = as_json(&observations());
     let request = request(&json, Format::Json);
-    let context = assemble(&request, None);
+    let context = assemble(&request, None).expect("it assembles");
     let stream = context.to_canonical();
 
     let mut group = criterion.benchmark_group("context");
@@ -60,7 +60,7 @@ fn compare(criterion: &mut Criterion) {
 
     let json = as_json(&base);
     let request_a = request(&json, Format::Json);
-    let context_a = assemble(&request_a, None);
+    let context_a = assemble(&request_a, None).expect("it assembles");
     let mut group = criterion.benchmark_group("diff");
     group.throughput(bytes(context_a.to_canonical().len()));
     for (name, observations, changes) in
@@ -68,7 +68,7 @@ fn compare(criterion: &mut Criterion) {
     {
         let json = as_json(observations);
         let request_b = request(&json, Format::Json);
-        let context_b = assemble(&request_b, None);
+        let context_b = assemble(&request_b, None).expect("it assembles");
         bench_compare(&mut group, name, (&request_a, &context_a), (&request_b, &context_b), changes);
     }
 }

@@ -5,6 +5,8 @@
 
 mod blocks;
 mod fields;
+mod folder;
+mod fragments;
 mod json;
 mod lines;
 mod messages;
@@ -25,6 +27,7 @@ pub(crate) use outline::{Outline, Scan};
 pub(crate) use pieces::whole_chars;
 pub(crate) use request::step;
 
+pub use folder::Folder;
 pub use node::limits;
 
 use std::path::Path;
@@ -157,6 +160,17 @@ pub(crate) fn outlined_request<'a>(outline: &'a Outline, store: &'a Store) -> Op
     match input(&root, &outline.text) {
         Ok(Input::Request(request)) if store.check().is_ok() => Some(*request),
         _ => None,
+    }
+}
+
+/// Gives an error that has a path, of a rule that was broken after the document was read, its line and column there.
+pub fn place(error: Error, text: &str, format: Option<Format>) -> Error {
+    if error.path().is_none() || error.position().is_some() || error.source_name().is_some() {
+        return error;
+    }
+    match parse(text, format.unwrap_or_else(|| Format::of_content(text))) {
+        Ok(root) => position::place(error, &root, text).locate(text.as_bytes()),
+        Err(_) => error,
     }
 }
 

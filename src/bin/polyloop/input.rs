@@ -232,13 +232,22 @@ impl<'s> Side<'s> {
     }
 
     /// The messages after so many steps, or all.
-    pub fn context(&self, steps: Option<usize>) -> Context<'_> {
+    pub fn context(&self, steps: Option<usize>) -> Result<Context<'_>> {
         let mut context = match &self.input {
-            Input::Request(request) => assemble(request, steps),
+            Input::Request(request) => assemble(request, steps).map_err(|error| self.placed(error))?,
             Input::Recorded(Recorded { context, .. }) => context.clone(),
         };
         stream::sign(&mut context, &self.fingerprints);
-        context
+        Ok(context)
+    }
+
+    /// An error of a rule that was broken after the document was read, with its place there.
+    fn placed(&self, error: Error) -> Error {
+        let Some(source) = self.source else { return error };
+        match source.text() {
+            Ok(text) => read::place(error, text, source.format).with_source(&source.name),
+            Err(_) => error.with_source(&source.name),
+        }
     }
 
     /// What the messages were assembled from, if they were.

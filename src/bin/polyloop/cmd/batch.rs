@@ -162,7 +162,10 @@ fn one(args: &Render, source: &str, number: usize, line: &[u8], out: &mut impl W
     if let Err(error) = check_steps(args.steps, request.parts().trajectory.len()) {
         return Ok(Err(error.with_span(0..line.len()).locate(line)));
     }
-    let context = assemble(&request, args.steps);
+    let context = match assemble(&request, args.steps) {
+        Ok(context) => context,
+        Err(error) => return Ok(Err(read::place(error, text, Some(Format::Json)))),
+    };
     let report = Report::new(&source, &context, Some(&request));
     write_json(out, &report, false)?;
     Ok(Ok(verdict(&report)))

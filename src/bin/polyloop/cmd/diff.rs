@@ -43,12 +43,12 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
     let (name_a, name_b) = (document_a.name(), document_b.name());
     // One of the two is always there for the first.
     let Some(side_a) = side_a else { return is_unchanged().map(|()| Exit::Failed).map_err(Into::into) };
-    let context_a = side_a.context(None);
+    let context_a = side_a.context(None)?;
     let a = side_a.subject(name_a, &context_a);
     match &side_b {
         None => print(args, a, Subject { name: name_b, ..a }, &is_unchanged, terminal),
         Some(side_b) => {
-            let context_b = side_b.context(None);
+            let context_b = side_b.context(None)?;
             print(args, a, side_b.subject(name_b, &context_b), &is_unchanged, terminal)
         }
     }

@@ -44,7 +44,7 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
         }
         None => {}
     }
-    let context = side.context(args.steps);
+    let context = side.context(args.steps)?;
     let mut report = Report::new(document.name(), &context, side.request());
     if let Some(digest) = &side.digest {
         report.set_digest(digest.clone());
@@ -65,7 +65,7 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
             .with_source(earlier.name())
             .into());
     }
-    let recorded = side.context(None);
+    let recorded = side.context(None)?;
     let subject = side.subject(earlier.name(), &recorded);
     report.previous = Some((diff::compare(subject, report.subject(), args.work.threads()), subject));
     let is_unchanged = || is_unchanged().and_then(|()| earlier.check(store.as_ref()));
