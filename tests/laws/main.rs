@@ -1,10 +1,13 @@
 //! Laws that hold for every request, tried on many.
 
+mod choice;
 mod emit;
+mod fragments;
 mod generate;
 mod model;
 mod outlines;
 mod places;
+mod pool;
 mod scalars;
 mod text;
 mod windows;
