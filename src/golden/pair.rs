@@ -53,7 +53,7 @@ fn examine(pair: &Pair, options: &Options<'_>, room: &mut Room, outcome: &mut Ou
 
     let placed = |error: Error| named(read::place(error, text, format));
     let request = read::request(text, format).map_err(named)?;
-    let request = request.resolve(&read::Folder::of_request(&pair.request)).map_err(placed)?;
+    let request = request.resolve(&read::Folder::of_request(&pair.request, options.root)).map_err(placed)?;
     let context = assemble(&request, None).map_err(placed)?;
     outcome.digest = options.digests.then(|| context.digest());
     match golden {

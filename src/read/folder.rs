@@ -23,10 +23,10 @@ impl Folder {
         Folder { base, root }
     }
 
-    /// The folder that a request lies in.
-    pub fn of_request(request: &Path) -> Self {
+    /// The folder that a request lies in; files may be anywhere below `root`, where that is given.
+    pub fn of_request(request: &Path, root: Option<&Path>) -> Self {
         let folder = request.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Folder::new(folder, None)
+        Folder::new(folder, root.map(Path::to_owned))
     }
 
     fn open(&self, path: &str) -> Result<File> {

@@ -7,10 +7,10 @@ mod blocks;
 mod fields;
 mod folder;
 mod fragments;
-mod json;
+pub(crate) mod json;
 mod lines;
 mod messages;
-mod node;
+pub(crate) mod node;
 mod outline;
 #[cfg(test)]
 mod outline_tests;
