@@ -99,3 +99,54 @@ fn unreadable(path: &str, error: &io::Error) -> Error {
     };
     Error::new(Code::IoRead, format!("{path} cannot be read: {words}")).with_hint(hint)
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// A folder with a request's folder in it, and something beside that.
+    fn tree() -> (tempfile::TempDir, Folder) {
+        let tree = tempfile::tempdir().unwrap();
+        let base = tree.path().join("base");
+        fs::create_dir_all(base.join("src")).unwrap();
+        fs::write(base.join("src/a.txt"), "a\n").unwrap();
+        fs::write(base.join("bytes"), b"a\xff").unwrap();
+        fs::write(tree.path().join("secret"), "s").unwrap();
+        std::os::unix::fs::symlink("../secret", base.join("link")).unwrap();
+        std::os::unix::fs::symlink("src/a.txt", base.join("inner")).unwrap();
+        let folder = Folder::of_request(&base.join("request.yaml"));
+        (tree, folder)
+    }
+
+    #[test]
+    fn files_below_the_folder_are_read() {
+        let (tree, folder) = tree();
+        for path in ["src/a.txt", "./src/../src/a.txt", "inner"] {
+            assert_eq!(folder.read(path).unwrap(), "a\n", "{path}");
+        }
+        let wider = Folder::new(tree.path().join("base"), Some(tree.path().to_owned()));
+        assert_eq!(wider.read("../secret").unwrap(), "s");
+        assert_eq!(wider.read("link").unwrap(), "s");
+    }
+
+    #[test]
+    fn nothing_else_is() {
+        let (tree, folder) = tree();
+        let absolute = tree.path().join("base/src/a.txt");
+        for (path, code) in [
+            ("../secret", Code::FragmentPathOutside),
+            ("../nothing", Code::FragmentPathOutside),
+            ("src/../../secret", Code::FragmentPathOutside),
+            ("link", Code::FragmentPathOutside),
+            (absolute.to_str().unwrap(), Code::FragmentPathOutside),
+            ("nothing", Code::IoRead),
+            ("src", Code::IoRead),
+            ("", Code::IoRead),
+            ("bytes", Code::RequestEncoding),
+        ] {
+            let error = folder.read(path).expect_err(path);
+            assert_eq!(error.code(), code, "{path}: {error}");
+            assert!(error.hint().is_some());
+        }
+    }
+}

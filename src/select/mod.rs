@@ -36,6 +36,9 @@ mod trim;
 mod verify;
 mod version;
 
+#[cfg(test)]
+mod tests;
+
 pub use compaction::{Identifier, Lost};
 pub use conflicts::{OpenQuestion, Resolution};
 pub use ledger::{Holding, Space};

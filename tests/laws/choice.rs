@@ -338,7 +338,7 @@ fn is_in_fence(text: &str) -> bool {
 fn is_in_json(text: &[char], place: usize) -> bool {
     let is_value = |start: usize, end: usize| {
         let value = text[start..end].iter().collect::<String>();
-        value.starts_with(['{', '[']) && serde_json::from_str::<serde_json::Value>(&value).is_ok()
+        value.ends_with(['}', ']']) && serde_json::from_str::<serde_json::Value>(&value).is_ok()
     };
     (0..place).any(|start| matches!(text[start], '{' | '[') && (place + 1..=text.len()).any(|end| is_value(start, end)))
 }

@@ -87,8 +87,8 @@ const LINES: &[&str] = &[
 ];
 
 pub fn content() -> impl Strategy<Value = String> {
-    let lines = prop::collection::vec(prop::sample::select(LINES), 0..9).prop_map(|lines| lines.concat());
-    prop_oneof![1 => Just("same".to_owned()), 1 => Just("same too\n".to_owned()), 6 => lines]
+    let lines = prop::collection::vec(prop::sample::select(LINES), 0..12).prop_map(|lines| lines.concat());
+    prop_oneof![1 => Just("same".to_owned()), 1 => Just("same too\n".to_owned()), 20 => lines]
 }
 
 fn one<T: Clone + std::fmt::Debug + 'static>(of: &'static [T]) -> impl Strategy<Value = T> {
@@ -100,14 +100,14 @@ fn fragment() -> impl Strategy<Value = Fragment> {
         &["policy", "skill", "goal", "plan", "history", "evidence", "memory", "tool_result", "user_input"];
     let rank = (one(TRUST), -1..3i64, prop::bool::weighted(0.1), one(&["0", "0.5", "1"]));
     let source = (
-        prop::option::weighted(0.4, one(&["a", "b"])),
+        prop::option::weighted(0.25, one(&["a", "b"])),
         prop::option::weighted(0.7, one(&["1", "2", "10", "x"])),
-        prop::option::weighted(0.3, prop::bool::weighted(0.8)),
+        prop::option::weighted(0.15, prop::bool::weighted(0.7)),
         prop::option::weighted(0.3, one(&["1", "2"])),
     );
     let group = prop::option::weighted(0.2, one(&["g", "h"]));
     let trim = (one(&["head", "tail", "head_tail"]), one(&["line", "paragraph", "fence"]), 1..6u64);
-    let rest = (group, prop::option::weighted(0.5, trim), prop::option::weighted(0.9, 0..12u64));
+    let rest = (group, prop::option::weighted(0.8, trim), prop::option::weighted(0.9, 0..12u64));
     (one(kinds), content(), rank, source, rest, prop::collection::vec(any::<prop::sample::Index>(), 0..2)).prop_map(
         |(kind, content, (trust, priority, required, freshness), (source, version, holds, claim), rest, _)| Fragment {
             id: String::new(),
