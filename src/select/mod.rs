@@ -5,18 +5,35 @@
 //!
 //! | step | who leaves | recorded as |
 //! |---|---|---|
-//! | [`verify`] | nobody: content must be there and hash to what is said | an error |
-//! | [`stale`] | `observed_at + ttl_s < as_of` | `stale` |
-//! | [`duplicates`] | the same content again; required, then trust ↓, version ↓, id ↑ stays | `duplicate`, by the one that stays |
-//! | [`superseded`] | named in `supersedes` or `replaces`; an older version of one source and range | `superseded`, by the one that stays |
-//! | [`conflicts`] | nobody: other values under one claim key become an open question | |
-//! | [`required`] | nobody: the segments and all that is required have to fit | an error |
-//! | [`floors`] | each responsibility in layer order, while it holds less than its floor | `over_cap`, `over_budget` |
-//! | [`rest`] | priority ↓, freshness ↓, size ↑, id ↑; each that fits under its cap and the total is taken | `over_cap`, `over_budget` |
-//! | [`trim`] | at its turn, what may be cut is cut to the space left | the same, if too little is left |
-//! | [`place`] | nobody: each stands in the layer of its kind, in the order given | |
+//! | verify | nobody: content must be there and hash to what is said | an error |
+//! | stale | `observed_at + ttl_s < as_of` | `stale` |
+//! | duplicates | the same content again; required, then trust ↓, version ↓, id ↑ stays | `duplicate`, by the one that stays |
+//! | superseded | named in `supersedes` or `replaces`; an older version of one source and range | `superseded`, by the one that stays |
+//! | conflicts | nobody: other values under one claim key become an open question | |
+//! | required | nobody: the segments and all that is required have to fit | an error |
+//! | floors | each responsibility in layer order, while it holds less than its floor | `over_cap`, `over_budget` |
+//! | rest | priority ↓, freshness ↓, size ↑, id ↑; each that fits under its cap and the total is taken | `over_cap`, `over_budget` |
+//! | trim | at its turn, what may be cut is cut to the space left | the same, if too little is left |
+//! | place | nobody: each stands in the layer of its kind, in the order given | |
 //!
-//! Where a member of a group leaves, the others leave with it, as `group`, by the one they left with.
+//! Where a member of a group leaves, the others leave with it, as `group`, by the one they left with: a group comes in or
+//! stays out whole, at the turn of its best member, and is never trimmed. A group with a required member is required.
+//!
+//! The space is `window − reserved_output − tools`, without a window there is no limit. Sizes are those of the messages
+//! with their frames, in characters, or in tokens as they are declared. An undeclared count is never 0: it makes the verdict
+//! `unknown`, an optional fragment of that kind does not fit under any limit, and nothing is trimmed where tokens are
+//! counted, since those of a part are not known.
+//!
+//! | layer | segment | kinds | responsibility |
+//! |---|---|---|---|
+//! | 1 | `prefix` | `policy`, `instruction` | `immutable_instructions` |
+//! | 2 | `injections` | `tool_spec`, `skill` | `selected_skills_and_tools` |
+//! | 3 | `goal` | `goal`, `success_contract`, `output_contract` | `goal_and_acceptance` |
+//! | 4 | | `plan`, `run_state` | `run_state` |
+//! | 5 | `trajectory`, behind the fragments | `history` | `recent_history` |
+//! | 6 | | `evidence`, `memory` | `retrieved_material` |
+//! | 7 | | `tool_result` | `current_observation` |
+//! | 8 | | `user_input` | `user_input` |
 
 mod boundaries;
 mod candidate;

@@ -36,8 +36,11 @@ fn told(selection: &Selection<'_>) -> Choice {
     }
 }
 
+/// Why, and by which.
+type Out = (&'static str, Option<String>);
+
 /// Ids that are in and ids that are out, with why: what does not hang on places in the request.
-fn by_id(pool: &Pool, choice: &Choice) -> (BTreeSet<String>, BTreeMap<String, (&'static str, Option<String>)>) {
+fn by_id(pool: &Pool, choice: &Choice) -> (BTreeSet<String>, BTreeMap<String, Out>) {
     let id = |at: &usize| pool.fragments[*at].id.clone();
     let excluded = choice.excluded.iter().map(|(at, (reason, by))| (id(at), (*reason, by.as_ref().map(id))));
     (choice.included.keys().map(id).collect(), excluded.collect())
