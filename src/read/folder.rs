@@ -114,7 +114,7 @@ mod tests {
         fs::write(tree.path().join("secret"), "s").unwrap();
         std::os::unix::fs::symlink("../secret", base.join("link")).unwrap();
         std::os::unix::fs::symlink("src/a.txt", base.join("inner")).unwrap();
-        let folder = Folder::of_request(&base.join("request.yaml"));
+        let folder = Folder::of_request(&base.join("request.yaml"), None);
         (tree, folder)
     }
 

@@ -1,6 +1,7 @@
 //! The rules of fragments: what holds inside one, and between them.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::check::check_blocks;
 use super::files::verify;
@@ -181,7 +182,14 @@ pub(crate) fn each_text<'c, 'a>(content: &'c [Content<'a>], take: &mut impl FnMu
 pub(super) fn fragment_warnings(parts: &Parts<'_>, frame: Option<&Template<'_>>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |code, path: String, message: String| warnings.push(Warning { code, path, message });
+    // A frame opens and closes with the same words: only a content that stands twice is worth a warning.
+    let source = frame.map_or("", Template::source);
+    let is_content = |span: &Range<usize>| source.get(span.clone()).is_some_and(|field| field.contains("content"));
+    let is_meant = |code: &str, span: &Range<usize>| code == "template.repeated_field" && !is_content(span);
     for warning in frame.map_or(&[][..], Template::warnings) {
+        if is_meant(warning.code, &warning.span) {
+            continue;
+        }
         warn(warning.code, "fragment_template".to_owned(), warning.message.clone());
     }
     let budget = &parts.budget;

@@ -11,7 +11,7 @@ pub use yaml::write_manifest_yaml;
 use super::escape::Visible;
 use super::look::Look;
 use super::report::{Report, out_in_words, unknown_in_words};
-use super::words::{break_at, count, thousands};
+use super::words::{break_words, count, thousands};
 use crate::measure::Verdict;
 use crate::select::{Manifest, Resolution, Selection};
 
@@ -68,9 +68,7 @@ impl<'v, 's> ManifestView<'v, 's> {
         }
         let mut rest = &*words;
         while !rest.is_empty() {
-            // Broken between words where there are any.
-            let at = break_at(rest, self.columns);
-            let at = if at == rest.len() { at } else { rest[..at].rfind(' ').map_or(at, |space| space + 1) };
+            let at = break_words(rest, self.columns);
             writeln!(out, "{}", style.paint(rest[..at].trim_end()))?;
             rest = &rest[at..];
         }
@@ -176,8 +174,8 @@ impl<'v, 's> ManifestView<'v, 's> {
         };
         let mut rest = &*words;
         while !rest.is_empty() {
-            let at = break_at(rest, self.columns.saturating_sub(9).max(20));
-            writeln!(out, " {label} {}", &rest[..at])?;
+            let at = break_words(rest, self.columns - 9);
+            writeln!(out, " {label} {}", rest[..at].trim_end())?;
             rest = &rest[at..];
             label = " ".repeat(7);
         }

@@ -8,7 +8,7 @@ use crate::select::{Entry, Excluded, Kept};
 use crate::write::escape::Visible;
 use crate::write::look::Style;
 use crate::write::text::View;
-use crate::write::words::{break_at, count, pad, shortened, thousands};
+use crate::write::words::{break_words, count, pad, shortened, thousands};
 
 /// Columns of a place in the prompt, of a number, and of a reason.
 const PLACE: usize = 6;
@@ -46,8 +46,8 @@ impl ManifestView<'_, '_> {
         let words = Visible(words).to_string();
         let (mut gutter, mut rest) = ("├", &*words);
         while !rest.is_empty() {
-            let at = break_at(rest, self.columns.saturating_sub(3));
-            writeln!(out, " {} {}", style.paint(gutter), self.look.styles.faint.paint(&rest[..at]))?;
+            let at = break_words(rest, self.columns - 3);
+            writeln!(out, " {} {}", style.paint(gutter), self.look.styles.faint.paint(rest[..at].trim_end()))?;
             (gutter, rest) = ("┆", &rest[at..]);
         }
         Ok(())
