@@ -188,6 +188,7 @@ pub fn looks_like_request(text: &str, format: Option<Format>) -> Result<bool> {
     Ok(match &root.value {
         Value::List(_) => false,
         Value::Map(entries) if entries.is_empty() => false,
+        Value::Map(_) if is_report(&root) => false,
         Value::Map(entries) => {
             entries.iter().all(known) || entries.iter().any(|e| known(e) && !COMMON.contains(&&*e.key))
         }
@@ -290,6 +291,14 @@ fn input<'a>(root: &Node<'a>, text: &'a str) -> Result<Input<'a>> {
             Err(foreign(root))
         }
         _ => request::run_request(root, text).map(|request| Input::Request(Box::new(request))),
+    }
+}
+
+/// Whether a document is one of polyloop's own, such as a manifest that is kept beside its request.
+fn is_report(node: &Node<'_>) -> bool {
+    match node.get("schema").map(|schema| &schema.value) {
+        Some(Value::Text(text)) => text.to_cow().starts_with("polyloop."),
+        _ => false,
     }
 }
 
