@@ -1,7 +1,5 @@
 //! Content that stands in files: whoever knows where they are reads them, and gives them to the request.
 
-use std::borrow::Cow;
-
 use super::fragments::{Body, FileRange, Fragment, LineRange};
 use super::{ContentHash, RunRequest};
 use crate::context::{Content, Text};
@@ -90,16 +88,6 @@ fn cut(text: &str, lines: LineRange) -> Result<std::ops::Range<usize>, u64> {
         }
     }
     Err(number)
-}
-
-/// Files that are held already: for tests, and for whoever keeps them elsewhere.
-impl<'t, S: std::hash::BuildHasher> Files for std::collections::HashMap<Cow<'t, str>, String, S> {
-    fn read(&self, path: &str) -> Result<String> {
-        self.get(path).cloned().ok_or_else(|| {
-            Error::new(Code::IoRead, format!("{path} cannot be read: there is no such file"))
-                .with_hint("check the path")
-        })
-    }
 }
 
 #[cfg(test)]

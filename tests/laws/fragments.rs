@@ -378,3 +378,27 @@ fn the_cache_key_is_that_of_its_inputs() {
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+/// What is read in windows knows no selection: such a request is left to be read whole, wherever the fragments stand.
+#[test]
+fn windows_leave_selections_alone() {
+    use polyloop::context::Store;
+    use polyloop::stream::{self, Options};
+    use std::io::Cursor;
+    const STEPS: &str = r#""observation_template":"{observation}","trajectory":[{"raw_output":"a","observation":"b"}]"#;
+    const FRAGMENTS: &str = r#""fragments":[{"id":"f","kind":"evidence","content":"x"}]"#;
+    let plain = format!("{{{STEPS}}}");
+    assert!(stream::render(&mut Cursor::new(&plain), Options::default()).is_some());
+    for document in [
+        format!("{{{STEPS},{FRAGMENTS}}}"),
+        format!("{{{FRAGMENTS},{STEPS}}}"),
+        format!("{{{FRAGMENTS}}}"),
+        format!("{{{STEPS},\"budget\":{{\"window\":9}}}}"),
+    ] {
+        let store = Store::new(Cursor::new(document.clone().into_bytes()));
+        assert!(stream::render(&mut Cursor::new(&document), Options::default()).is_none(), "{document}");
+        let outlined = stream::outline(&mut Cursor::new(&document), &store, Some(Format::Json), Options::default());
+        assert!(outlined.is_none(), "{document}");
+        assert!(assemble(&parse(&document), None).is_ok());
+    }
+}
