@@ -1,6 +1,7 @@
 //! Laws of the selection, tried on many requests.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
 
 use polyloop::read::{self, Format};
 use polyloop::select::{Reason, Selection};
@@ -397,7 +398,10 @@ fn windows_leave_selections_alone() {
     ] {
         let store = Store::new(Cursor::new(document.clone().into_bytes()));
         assert!(stream::render(&mut Cursor::new(&document), Options::default()).is_none(), "{document}");
-        let outlined = stream::outline(&mut Cursor::new(&document), &store, Some(Format::Json), Options::default());
+        let outlined = {
+            let stop = AtomicBool::new(false);
+            stream::outline(&mut Cursor::new(&document), &store, Some(Format::Json), Options::default(), &stop)
+        };
         assert!(outlined.is_none(), "{document}");
         assert!(assemble(&parse(&document), None).is_ok());
     }
