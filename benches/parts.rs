@@ -20,7 +20,7 @@ const STEPS: usize = 160;
 const OBSERVATION_BYTES: usize = 19_000;
 const TEMPLATE: &str = "Output:\n```\n{observation}\n```\n\n";
 
-criterion_group!(parts, read_requests, assemble_and_write, compare, template);
+criterion_group!(parts, read_requests, assemble_and_write, compare, template, selection);
 criterion_main!(parts);
 
 fn read_requests(criterion: &mut Criterion) {
@@ -36,7 +36,7 @@ fn read_requests(criterion: &mut Criterion) {
 fn assemble_and_write(criterion: &mut Criterion) {
     let json = as_json(&observations());
     let request = request(&json, Format::Json);
-    let context = assemble(&request, None);
+    let context = assemble(&request, None).expect("it assembles");
     let stream = context.to_canonical();
 
     let mut group = criterion.benchmark_group("context");
@@ -60,7 +60,7 @@ fn compare(criterion: &mut Criterion) {
 
     let json = as_json(&base);
     let request_a = request(&json, Format::Json);
-    let context_a = assemble(&request_a, None);
+    let context_a = assemble(&request_a, None).expect("it assembles");
     let mut group = criterion.benchmark_group("diff");
     group.throughput(bytes(context_a.to_canonical().len()));
     for (name, observations, changes) in
@@ -68,7 +68,7 @@ fn compare(criterion: &mut Criterion) {
     {
         let json = as_json(observations);
         let request_b = request(&json, Format::Json);
-        let context_b = assemble(&request_b, None);
+        let context_b = assemble(&request_b, None).expect("it assembles");
         bench_compare(&mut group, name, (&request_a, &context_a), (&request_b, &context_b), changes);
     }
 }
@@ -97,6 +97,52 @@ fn template(criterion: &mut Criterion) {
             texts.iter().map(|text| template.apply(&[text]).bytes()).sum::<u64>()
         });
     });
+}
+
+/// From the document to the canonical stream: fragments that are all in, half of them, and the same texts as messages.
+fn selection(criterion: &mut Criterion) {
+    const FRAGMENT_BYTES: usize = 2_000;
+    let mut group = criterion.benchmark_group("select");
+    group.sample_size(10);
+    for count in [2_500, 20_000] {
+        let mut random = Random(3);
+        let texts: Vec<String> = (0..count)
+            .map(|n| {
+                let mut text = format!("{n}\n");
+                while text.len() < FRAGMENT_BYTES {
+                    writeln!(text, "{}", line(&mut random)).expect("a string takes every write");
+                }
+                quoted(&text)
+            })
+            .collect();
+        let as_messages: Vec<String> =
+            texts.iter().map(|text| format!(r#"{{"role":"user","content":{text}}}"#)).collect();
+        let as_fragments: Vec<String> = (texts.iter().enumerate())
+            .map(|(n, text)| {
+                let priority = n * 7919 % 10;
+                format!(
+                    r#"{{"id":"f{n}","kind":"evidence","content":{text},"priority":{priority},"trim":{{"keep":"tail"}}}}"#
+                )
+            })
+            .collect();
+        let document = |key: &str, items: &[String], window: usize| {
+            format!(r#"{{"budget":{{"window":{window}}},"{key}":[{}]}}"#, items.join(","))
+        };
+        let most = FRAGMENT_BYTES * 2 * count;
+        for (name, document) in [
+            ("messages", document("goal", &as_messages, most)),
+            ("all", document("fragments", &as_fragments, most)),
+            ("half", document("fragments", &as_fragments, most / 4)),
+        ] {
+            group.throughput(bytes(document.len()));
+            group.bench_function(format!("{name}/{count}"), |bencher| {
+                bencher.iter(|| {
+                    let request = request(black_box(&document), Format::Json);
+                    assemble(&request, None).expect("it fits").to_canonical().len()
+                });
+            });
+        }
+    }
 }
 
 fn request(text: &str, format: Format) -> RunRequest<'_> {

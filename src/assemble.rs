@@ -1,15 +1,40 @@
 //! Request to context: `prefix → injection slot → goal → for each step: ASSISTANT raw_output, USER observation`.
 //!
+//! Fragments that are selected stand in the layers of their kinds, round the segments.
+//!
 //! Pure and deterministic. Adds no message, header, separator or newline of its own; drops, trims, joins and re-encodes
 //! nothing.
 
 use std::borrow::Cow;
 
 use crate::context::{Block, Content, Context, Message, Origin, Role, ToolInput};
+use crate::error::Result;
 use crate::request::{InputMessage, Outcome, RunRequest, Step, ToolCall};
+use crate::select::Selection;
 
-/// Assembles the context of the first `steps` completed steps, or of all. Nothing can fail: a [`RunRequest`] is checked.
-pub fn assemble<'r>(request: &'r RunRequest<'_>, steps: Option<usize>) -> Context<'r> {
+/// Assembles the context of the first `steps` completed steps, or of all.
+///
+/// # Errors
+/// None for a request without fragments and without a window: a [`RunRequest`] is checked. Else those of [`select`].
+pub fn assemble<'r>(request: &'r RunRequest<'_>, steps: Option<usize>) -> Result<Context<'r>> {
+    match request.needs_selection() {
+        false => Ok(segments(request, steps)),
+        true => select(request, steps).map(|selection| selection.context),
+    }
+}
+
+/// The same, with the record of what was selected and why.
+///
+/// # Errors
+/// `fragment.unresolved` for a file that was not read ([`RunRequest::resolve`]); `fragment.required_stale` and
+/// `fragment.required_superseded`; `budget.required_exceeds` where the window cannot hold even what has to be in. With the
+/// path of what is at fault; [`place`](crate::read::place) finds its line and column.
+pub fn select<'r>(request: &'r RunRequest<'_>, steps: Option<usize>) -> Result<Selection<'r>> {
+    Selection::of(request, segments(request, steps))
+}
+
+/// What the four segments give, in their order.
+pub(crate) fn segments<'r>(request: &'r RunRequest<'_>, steps: Option<usize>) -> Context<'r> {
     let parts = request.parts();
     let steps = &parts.trajectory[..steps.unwrap_or(usize::MAX).min(parts.trajectory.len())];
 

@@ -1,7 +1,8 @@
 //! Render, prove and inspect the contexts that LLM agents are given.
 //!
 //! 1. [`read`]: bytes become a [`RunRequest`], checked while it is read, or a context that was recorded.
-//! 2. [`assemble()`]: a request becomes a [`Context`]: tools and messages, each block with its origin. Pure.
+//! 2. [`assemble()`]: a request becomes a [`Context`]: tools and messages, each block with its origin. Pure. What its
+//!    fragments give is selected in a budget, and accounted for by [`select()`].
 //! 3. [`Context::write_canonical`]: a context becomes the bytes that stand for it; equality is decided on them.
 //! 4. [`measure`]: sizes in characters and bytes, and what the budget says.
 //! 5. [`stream`]: the same for inputs too large to hold, by the same rules.
@@ -22,7 +23,7 @@
 //! "#,
 //!     Some(read::Format::Yaml),
 //! )?;
-//! let context = assemble(&request, None);
+//! let context = assemble(&request, None)?;
 //! assert_eq!(context.messages.len(), 4);
 //! assert_eq!(context.messages[3].origin.to_string(), "trajectory[0].observation");
 //! assert!(context.to_canonical().ends_with(br#"{"role":"user","content":[{"type":"text","text":"Output: a.txt"}]}
@@ -49,11 +50,12 @@ pub mod golden;
 pub mod measure;
 pub mod read;
 pub mod request;
+pub mod select;
 pub mod stream;
 pub mod template;
 pub mod write;
 
-pub use assemble::assemble;
+pub use assemble::{assemble, select};
 pub use context::Context;
 pub use error::{Code, Error, Result};
 pub use request::RunRequest;

@@ -52,7 +52,7 @@ fn render<T>(
     take: impl FnOnce(&Report<'_>, &Context<'_>) -> T,
 ) -> Result<T, Error> {
     let request = reading::request(text, Some(format))?;
-    let context = assemble(&request, steps);
+    let context = assemble(&request, steps).expect("it assembles");
     Ok(take(&Report::new("case", &context, Some(&request)), &context))
 }
 
@@ -165,7 +165,7 @@ fn check_input(path: &Path) -> Result<String, Error> {
         found
     };
     match reading::read(text, Format::of_path(path))? {
-        Input::Request(request) => Ok(context(&assemble(&request, None))),
+        Input::Request(request) => Ok(context(&assemble(&request, None)?)),
         Input::Recorded(recorded) => Ok(context(&recorded.context)),
     }
 }

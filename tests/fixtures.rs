@@ -18,6 +18,8 @@ struct Fixtures {
     requests: Vec<(PathBuf, PathBuf)>,
     /// Faulty requests that stand beside their error.
     faulty: Vec<(PathBuf, PathBuf)>,
+    /// Requests that stand beside their manifest as well.
+    manifests: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Fixtures {
@@ -30,10 +32,11 @@ impl Fixtures {
         for name in BESIDE {
             assert!(unread.remove(&folder.join(name)), "there is no {name}");
         }
-        let mut all = Fixtures { requests: Vec::new(), faulty: Vec::new() };
+        let mut all = Fixtures { requests: Vec::new(), faulty: Vec::new(), manifests: Vec::new() };
         let is_request = |path: &&PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name != "error.json" && [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
+            let is_answer = name == "error.json" || name.ends_with(".manifest.json");
+            !is_answer && [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
         };
         for request in unread.clone().iter().filter(is_request) {
             let golden = request.with_extension("render.jsonl");
@@ -45,10 +48,24 @@ impl Fixtures {
             assert!(unread.remove(&answer), "{} has no answer of its own", request.display());
             unread.remove(request);
             cases.push((request.clone(), answer));
+            for named in files_named_in(request) {
+                unread.remove(&named);
+            }
+            let manifest = request.with_extension("manifest.json");
+            if unread.remove(&manifest) {
+                all.manifests.push((request.clone(), manifest));
+            }
         }
         assert!(unread.is_empty(), "nobody reads {unread:?}");
         all
     }
+}
+
+/// The files that the fragments of a request name: `path: NAME` inside braces, as the fixtures write it.
+fn files_named_in(request: &Path) -> Vec<PathBuf> {
+    let text = String::from_utf8_lossy(&read(request)).into_owned();
+    let names = text.split("{path: ").skip(1).filter_map(|rest| rest.split([',', '}']).next());
+    names.map(|name| request.with_file_name(name)).collect()
 }
 
 /// The path as the binary is given it, and as it shows it.
@@ -71,7 +88,7 @@ fn check_request(request: &str, golden: &[u8]) {
     assert_eq!(document["digest"], digest(golden), "{request}");
     assert_calm(json.text());
 
-    let exit = if document["budget"]["verdict"] == "context_overflow" { 3 } else { 0 };
+    let exit = exit_of(&document["budget"]["verdict"]);
     json.exits(exit);
     let jsonl = polyloop(["render", request, "--format", "jsonl"]);
     jsonl.exits(exit);
@@ -89,6 +106,58 @@ fn check_request(request: &str, golden: &[u8]) {
         view.exits(exit);
         assert_calm(view.text());
         assert!(view.text().contains(&digest(golden)), "{request}: no digest in the view");
+        assert_eq!(view.stderr, "", "{request}");
+    }
+}
+
+fn exit_of(verdict: &Value) -> i32 {
+    match verdict.as_str() {
+        Some("context_overflow") => 3,
+        Some("unknown") => 1,
+        Some("fits" | "unset") => 0,
+        other => panic!("{other:?} is no verdict"),
+    }
+}
+
+#[test]
+fn requests_give_their_manifests() {
+    let cases = Fixtures::find();
+    let with_fragments: Vec<&PathBuf> = cases
+        .requests
+        .iter()
+        .map(|(request, _)| request)
+        .filter(|request| request.starts_with(root().join("fixtures/fragments")))
+        .collect();
+    let with_manifest: Vec<&PathBuf> = cases.manifests.iter().map(|(request, _)| request).collect();
+    assert_eq!(with_fragments, with_manifest, "every request with fragments has its manifest in full");
+    assert!(cases.manifests.len() > 20, "only {} manifests", cases.manifests.len());
+    cases.manifests.iter().for_each(|(request, manifest)| check_manifest(&shown(request), &read(manifest)));
+}
+
+fn check_manifest(request: &str, expected: &[u8]) {
+    let json = polyloop(["manifest", request, "--format", "json"]);
+    let document = json.json();
+    let exit = exit_of(&document["verdict"]);
+    json.exits(exit);
+    assert_calm(json.text());
+    assert!(json.stdout == expected, "{request} gives the manifest\n{}", json.text());
+
+    let yaml = polyloop(["manifest", request, "--format", "yaml"]);
+    yaml.exits(exit);
+    assert_calm(yaml.text());
+    let value: Value = serde_yaml::from_str(yaml.text()).expect("the manifest is YAML");
+    assert_eq!(value, document, "{request}: YAML says something else");
+
+    let render = polyloop(["render", request, "--format", "json"]);
+    assert_eq!(render.json()["manifest"], document, "{request}: the render embeds another manifest");
+    assert_eq!(render.json()["digest"], document["digest"], "{request}");
+
+    for shown in [None, Some("--show-content")] {
+        let view = polyloop(["manifest", request].into_iter().chain(shown));
+        view.exits(exit);
+        assert_calm(view.text());
+        let id = document["context_id"].as_str().expect("a manifest has an id");
+        assert!(view.text().contains(id), "{request}: no id in the view");
         assert_eq!(view.stderr, "", "{request}");
     }
 }
@@ -117,9 +186,11 @@ fn check_fault(request: &str, error: &Path) -> Result<(), String> {
     let wanted: Value = serde_json::from_slice(&read(error)).expect("an error file is JSON");
 
     let plain = polyloop(["render", request]);
-    plain.fails();
+    let exit = if wanted["code"] == "budget.required_exceeds" { 3 } else { 2 };
+    plain.exits(exit);
+    assert_eq!(plain.stdout, b"", "{request}: something reached stdout");
     let json = polyloop(["render", request, "--format", "json"]);
-    json.exits(2);
+    json.exits(exit);
     assert_calm(json.text());
     assert_eq!(json.stderr, plain.stderr, "{request}: the words depend on the format");
 

@@ -107,7 +107,7 @@ fn objects() -> Vec<Object> {
         schema["properties"].as_object().expect("properties").keys().cloned().collect()
     };
     let in_steps: Document = |step| json!({"observation_template": "{observation}", "trajectory": [step]});
-    let known: [(&str, Value, Document); 6] = [
+    let known: [(&str, Value, Document); 14] = [
         ("Message", json!({"role": "user", "content": ""}), |message| json!({"goal": [message]})),
         ("Entry", json!({"entry_id": "e", "content": ""}), |entry| json!({"injections": {"channel": [entry]}})),
         ("Step", json!({"raw_output": "", "observation": ""}), in_steps),
@@ -118,6 +118,34 @@ fn objects() -> Vec<Object> {
         ),
         ("Budget", json!({"max_prompt_chars": 1}), |budget| json!({"budget": budget})),
         ("Run", json!({}), |run| json!({"run": run})),
+        ("Fragment", json!({"id": "f", "kind": "evidence", "content": ""}), |it| json!({"fragments": [it]})),
+        (
+            "FileRange",
+            json!({"path": ""}),
+            |file| json!({"fragments": [{"id": "f", "kind": "evidence", "file": file}]}),
+        ),
+        (
+            "Claim",
+            json!({"key": "", "value": 1}),
+            |claim| json!({"fragments": [{"id": "f", "kind": "evidence", "content": "", "claim": claim}]}),
+        ),
+        (
+            "Trim",
+            json!({}),
+            |trim| json!({"fragments": [{"id": "f", "kind": "evidence", "content": "", "trim": trim}]}),
+        ),
+        (
+            "Summary",
+            json!({}),
+            |summary| json!({"fragments": [{"id": "f", "kind": "history", "content": "", "summary_of": summary}]}),
+        ),
+        (
+            "MarkedStatement",
+            json!({"text": ""}),
+            |goal| json!({"fragments": [{"id": "f", "kind": "history", "content": "", "summary_of": {"goal": goal}}]}),
+        ),
+        ("Conflicts", json!({}), |conflicts| json!({"conflicts": conflicts})),
+        ("Share", json!({}), |share| json!({"budget": {"responsibilities": {"run_state": share}}})),
     ];
     let mut objects =
         vec![Object { name: "top".into(), keys: keys(&schema), smallest: json!({"goal": []}), document: |top| top }];

@@ -30,6 +30,13 @@ pub enum Origin<'a> {
         /// The call's place in the step.
         call: usize,
     },
+    /// `fragments[3]#evidence-7`
+    Fragment {
+        /// The fragment's place in the request.
+        index: usize,
+        /// The fragment's id.
+        id: Cow<'a, str>,
+    },
     /// `messages[3]`, `messages[3].content[0]`: a place in a recorded prompt
     Recorded {
         /// The message's place.
@@ -78,6 +85,7 @@ impl Origin<'_> {
             Origin::Injection { .. } => Segment::Injections,
             Origin::Goal(_) => Segment::Goal,
             Origin::RawOutput(_) | Origin::Observation(_) | Origin::ToolCall { .. } => Segment::Trajectory,
+            Origin::Fragment { .. } => Segment::Fragments,
             Origin::Recorded { .. } => Segment::Recorded,
         }
     }
@@ -91,6 +99,7 @@ impl<'a> Origin<'a> {
             Origin::Injection { channel, index, entry_id } => {
                 Origin::Injection { channel: own(channel), index: *index, entry_id: own(entry_id) }
             }
+            Origin::Fragment { index, id } => Origin::Fragment { index: *index, id: own(id) },
             Origin::Prefix(index) => Origin::Prefix(*index),
             Origin::Goal(index) => Origin::Goal(*index),
             Origin::RawOutput(step) => Origin::RawOutput(*step),
@@ -112,6 +121,7 @@ impl fmt::Display for Origin<'_> {
             Origin::RawOutput(step) => write!(f, "trajectory[{step}].raw_output"),
             Origin::Observation(step) => write!(f, "trajectory[{step}].observation"),
             Origin::ToolCall { step, call } => write!(f, "trajectory[{step}].tool_calls[{call}]"),
+            Origin::Fragment { index, id } => write!(f, "fragments[{index}]#{id}"),
             Origin::Recorded { message, block: None } => write!(f, "messages[{message}]"),
             Origin::Recorded { message, block: Some(block) } => write!(f, "messages[{message}].content[{block}]"),
         }

@@ -120,6 +120,13 @@ impl<'a> Text<'a> {
         self.pieces.extend(text.pieces.iter().map(Piece::borrow));
     }
 
+    /// Appends another text, taking over its pieces.
+    pub(crate) fn append(&mut self, text: Text<'a>) {
+        self.chars += text.chars;
+        self.bytes += text.bytes;
+        self.pieces.extend(text.pieces);
+    }
+
     /// The same text, pointing at this one.
     pub fn borrow(&self) -> Text<'_> {
         let mut text = Text::default();

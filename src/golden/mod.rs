@@ -112,6 +112,8 @@ pub struct Actual<'c> {
 
 /// How a check is made.
 pub struct Options<'o> {
+    /// The folder that files named in requests may be read from; each request's own where none is given.
+    pub root: Option<&'o Path>,
     /// How many pairs are compared at a time.
     pub threads: NonZeroUsize,
     /// Whether identical goldens are proven to be compared, by flipping bytes of them.

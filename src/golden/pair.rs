@@ -51,8 +51,10 @@ fn examine(pair: &Pair, options: &Options<'_>, room: &mut Room, outcome: &mut Ou
     refuse_ambiguous(pair)?;
     let golden = pair.goldens.first().map(|path| vetted(path, pair, &metadata, &mut room.golden)).transpose()?;
 
+    let placed = |error: Error| named(read::place(error, text, format));
     let request = read::request(text, format).map_err(named)?;
-    let context = assemble(&request, None);
+    let request = request.resolve(&read::Folder::of_request(&pair.request, options.root)).map_err(placed)?;
+    let context = assemble(&request, None).map_err(placed)?;
     outcome.digest = options.digests.then(|| context.digest());
     match golden {
         None => {

@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn a_blind_comparison_is_found_out() {
         let request = read::request(REQUEST, None).unwrap();
-        let context = assemble(&request, None);
+        let context = assemble(&request, None).unwrap();
         let bytes = context.to_canonical();
         let blind = prove_stream(&context, &bytes, |_| Seen::NoDifference);
         let places: Vec<_> = blind.uncaught.iter().map(|place| (place.message, place.block)).collect();
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn every_flip_is_one_byte_and_is_undone() {
         let request = read::request(REQUEST, None).unwrap();
-        let context = assemble(&request, None);
+        let context = assemble(&request, None).unwrap();
         let stream = context.to_canonical();
         let proof = prove_stream(&context, &stream, |bytes| {
             assert_eq!(bytes.iter().zip(&stream).filter(|(a, b)| a != b).count(), 1);

@@ -63,6 +63,8 @@ impl Path<'_> {
                 "synthetic_observations" => "texts by name: {action_rejected: \"...\"}",
                 "observation_fields" => "a list of names: [open_file]",
                 "budget" => "{max_prompt_chars: 200000}",
+                "fragments" => "a list of fragments: [{id: name, kind: evidence, content: \"...\"}]",
+                "conflicts" => "{prefer: [newer_version, higher_trust]}",
                 "tools" => "a list of tool schemas",
                 _ => return None,
             }),
@@ -78,6 +80,12 @@ impl Path<'_> {
             Path::Index(Path::Key(Path::Root, "trajectory"), _) => {
                 Some("a step: {raw_output: \"...\", observation: \"...\"}")
             }
+            Path::Index(Path::Key(Path::Root, "fragments"), _) => {
+                Some("a fragment: {id: name, kind: evidence, content: \"...\"}")
+            }
+            Path::Key(Path::Index(..), "file") => Some("{path: src/auth.ts, lines: [40, 132]}"),
+            Path::Key(Path::Index(..), "claim") => Some("{key: database.version, value: \"16\"}"),
+            Path::Key(Path::Index(..), "trim") => Some("{keep: head, boundary: line, min_chars: 200}"),
             Path::Key(Path::Index(..), "fields") => Some("values by name: {open_file: \"...\"}"),
             Path::Key(_, "source") => Some("a map: {type: base64, media_type: image/png, data: \"...\"}"),
             _ => None,

@@ -5,10 +5,12 @@
 
 mod blocks;
 mod fields;
-mod json;
+mod folder;
+mod fragments;
+pub(crate) mod json;
 mod lines;
 mod messages;
-mod node;
+pub(crate) mod node;
 mod outline;
 #[cfg(test)]
 mod outline_tests;
@@ -25,6 +27,7 @@ pub(crate) use outline::{Outline, Scan};
 pub(crate) use pieces::whole_chars;
 pub(crate) use request::step;
 
+pub use folder::Folder;
 pub use node::limits;
 
 use std::path::Path;
@@ -160,6 +163,17 @@ pub(crate) fn outlined_request<'a>(outline: &'a Outline, store: &'a Store) -> Op
     }
 }
 
+/// Gives an error that has a path, of a rule that was broken after the document was read, its line and column there.
+pub fn place(error: Error, text: &str, format: Option<Format>) -> Error {
+    if error.path().is_none() || error.position().is_some() || error.source_name().is_some() {
+        return error;
+    }
+    match parse(text, format.unwrap_or_else(|| Format::of_content(text))) {
+        Ok(root) => position::place(error, &root, text).locate(text.as_bytes()),
+        Err(_) => error,
+    }
+}
+
 /// Whether a document that no golden vouches for is meant as a run request: it has a key that only a request has, or no
 /// other keys than those of a request. What is neither a map nor a list is taken for a faulty request.
 ///
@@ -174,6 +188,7 @@ pub fn looks_like_request(text: &str, format: Option<Format>) -> Result<bool> {
     Ok(match &root.value {
         Value::List(_) => false,
         Value::Map(entries) if entries.is_empty() => false,
+        Value::Map(_) if is_report(&root) => false,
         Value::Map(entries) => {
             entries.iter().all(known) || entries.iter().any(|e| known(e) && !COMMON.contains(&&*e.key))
         }
@@ -276,6 +291,14 @@ fn input<'a>(root: &Node<'a>, text: &'a str) -> Result<Input<'a>> {
             Err(foreign(root))
         }
         _ => request::run_request(root, text).map(|request| Input::Request(Box::new(request))),
+    }
+}
+
+/// Whether a document is one of polyloop's own, such as a manifest that is kept beside its request.
+fn is_report(node: &Node<'_>) -> bool {
+    match node.get("schema").map(|schema| &schema.value) {
+        Some(Value::Text(text)) => text.to_cow().starts_with("polyloop."),
+        _ => false,
     }
 }
 

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::blocks::{content, tool_input};
-use super::fields::{Fields, Path, each, list, map, string, text, whole_number};
+use super::fields::{Fields, Path, each, map, string, text, whole_number};
 use super::node::{Node, Value};
-use super::position;
+use super::{fragments, position};
 use crate::context::{Json, Role, Text};
 use crate::error::{Code, Error, Result};
-use crate::request::{Injection, InputMessage, Outcome, Parts, Run, RunRequest, Step, ToolCall};
+use crate::request::{Budget, Injection, InputMessage, Outcome, Parts, Run, RunRequest, Step, ToolCall};
 
 /// The keys of each object of a request.
 pub(crate) mod keys {
@@ -36,8 +36,7 @@ pub(crate) mod keys {
     pub const ENTRY: &[&str] = &["entry_id", "content", "tokens", "metadata"];
     pub const STEP: &[&str] = &["raw_output", "observation", "synthetic", "tool_calls", "fields", "tokens", "metadata"];
     pub const TOOL_CALL: &[&str] = &["id", "name", "input", "result"];
-    pub const BUDGET: &[&str] = &["max_prompt_chars"];
-    pub const BUDGET_OF_FRAGMENTS: &[&str] = &["window", "reserved_output", "unit", "responsibilities"];
+    pub const BUDGET: &[&str] = &["max_prompt_chars", "window", "reserved_output", "unit", "responsibilities"];
     pub const RUN: &[&str] =
         &["request_id", "run_id", "step_id", "model", "agent_version", "policy_version", "capability_set_version"];
 }
@@ -57,13 +56,9 @@ fn parts<'a>(node: &Node<'a>) -> Result<Parts<'a>> {
             .with_hint("an empty request is {}; a batch of requests is JSON Lines, in a file named .jsonl"));
     };
     let top = Fields::of(node, root, keys::TOP)?;
-    refuse_fragments(&top)?;
-    for ignored in ["state", "conflicts", "metadata"] {
-        top.take_if_there(ignored, root, free_form)?;
-    }
-    for ignored in ["$schema", "as_of", "fragment_template"] {
-        top.take_if_there(ignored, root, string)?;
-    }
+    top.take_if_there("metadata", root, free_form)?;
+    top.take_if_there("$schema", root, string)?;
+    let (max_prompt_chars, budget) = top.take_if_there("budget", root, budget)?.unwrap_or_default();
     let messages = |key: &str| {
         top.take_if_there(key, root, |node, path| each(node, path, input_message)).map(Option::unwrap_or_default)
     };
@@ -76,21 +71,18 @@ fn parts<'a>(node: &Node<'a>) -> Result<Parts<'a>> {
         observation_fields: top.take_if_there("observation_fields", root, strings)?.unwrap_or_default(),
         trajectory: top.take_if_there("trajectory", root, |node, path| each(node, path, step))?.unwrap_or_default(),
         synthetic_observations: top.take_if_there("synthetic_observations", root, texts)?.unwrap_or_default(),
-        max_prompt_chars: top.take_if_there("budget", root, budget)?,
+        max_prompt_chars,
         tools: top.take_if_there("tools", root, |node, path| each(node, path, object))?.unwrap_or_default(),
         run: top.take_if_there("run", root, run)?.unwrap_or_default(),
+        fragments: top
+            .take_if_there("fragments", root, |node, path| each(node, path, fragments::fragment))?
+            .unwrap_or_default(),
+        fragment_template: top.take_if_there("fragment_template", root, string)?,
+        conflicts: top.take_if_there("conflicts", root, fragments::conflicts)?.unwrap_or_default(),
+        as_of: top.take_if_there("as_of", root, fragments::time)?,
+        state_revision: top.take_if_there("state", root, state_revision)?.flatten(),
+        budget,
     })
-}
-
-/// Fragments are part of the format; a version that does not place them must not drop them either.
-fn refuse_fragments(top: &Fields<'_, '_>) -> Result<()> {
-    let path = &Path::Key(&Path::Root, "fragments");
-    match top.get("fragments") {
-        Some(node) if !list(node, path)?.is_empty() => Err(path
-            .error(node, Code::RequestUnsupported, "this version of polyloop does not select fragments")
-            .with_hint("leave fragments out, or put their text into prefix, injections or goal")),
-        _ => Ok(()),
-    }
 }
 
 fn input_message<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<InputMessage<'a>> {
@@ -102,7 +94,7 @@ fn input_message<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<InputMessage<'a
     })
 }
 
-fn role(node: &Node<'_>, path: &Path<'_>) -> Result<Role<'static>> {
+pub(super) fn role(node: &Node<'_>, path: &Path<'_>) -> Result<Role<'static>> {
     let name = string(node, path)?;
     match Role::recorded(Cow::Borrowed(&*name)) {
         Role::Other(_) => Err(path
@@ -117,7 +109,7 @@ fn role(node: &Node<'_>, path: &Path<'_>) -> Result<Role<'static>> {
 }
 
 /// The keys `tokens` and `metadata`, which messages, entries and steps have in common.
-fn annotations(fields: &Fields<'_, '_>, path: &Path<'_>) -> Result<Option<u64>> {
+pub(super) fn annotations(fields: &Fields<'_, '_>, path: &Path<'_>) -> Result<Option<u64>> {
     fields.take_if_there("metadata", path, free_form)?;
     fields.take_if_there("tokens", path, |node, path| whole_number(node, path, 0))
 }
@@ -188,18 +180,18 @@ fn texts<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<BTreeMap<Cow<'a, str>, 
     entries.map(|entry| Ok((entry.key.clone(), text(&entry.value, &Path::Key(path, &entry.key))?))).collect()
 }
 
-fn budget(node: &Node<'_>, path: &Path<'_>) -> Result<u64> {
-    if let Some(key) = keys::BUDGET_OF_FRAGMENTS.iter().find(|key| node.get(key).is_some()) {
-        return Err(path
-            .error(
-                node,
-                Code::RequestUnsupported,
-                format!("{key} goes with fragments, which this version does not select"),
-            )
-            .with_hint("budget: {max_prompt_chars: N} bounds the prompt without them"));
-    }
+/// The bound of the whole prompt, and the space of a selection.
+fn budget(node: &Node<'_>, path: &Path<'_>) -> Result<(Option<u64>, Budget)> {
     let fields = Fields::of(node, path, keys::BUDGET)?;
-    fields.take("max_prompt_chars", path, |node, path| whole_number(node, path, 1))
+    let max_prompt_chars = fields.take_if_there("max_prompt_chars", path, |node, path| whole_number(node, path, 1))?;
+    Ok((max_prompt_chars, fragments::budget(&fields, path)?))
+}
+
+/// The state is queried, not rendered; which revision of it this is goes into the cache key.
+fn state_revision<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Option<Json<'a>>> {
+    free_form(node, path)?;
+    let revision = node.get("revision").map(Node::to_json).transpose();
+    revision.map_err(|error| error.or_path(|| Path::Key(path, "revision").to_string()))
 }
 
 fn run<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Run<'a>> {

@@ -1,8 +1,25 @@
 //! The run request: everything needed to assemble one prompt, as a value that cannot be invalid.
 
+mod budget;
+mod check;
+mod compaction;
+mod files;
+mod fragments;
+mod hash;
+mod rules;
 mod schema;
+mod time;
+mod words;
 
+pub use budget::{Budget, Share};
+pub use compaction::{Compaction, OriginRange, PartOfRequest, Statement, Summary};
+pub use files::Files;
+pub use fragments::{Body, Claim, FileRange, Fragment, Freshness, LineRange, Trim};
+pub use hash::ContentHash;
+pub(crate) use rules::{each_text, stands_in_for};
 pub use schema::json_schema;
+pub use time::Time;
+pub use words::{Boundary, EvidenceLevel, FragmentKind, Keep, Layer, Preference, Responsibility, Trust, Unit};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,12 +27,14 @@ use std::collections::BTreeMap;
 use crate::context::{Content, Json, Key, Role, Text, ToolInput};
 use crate::error::{Code, Error, Result};
 use crate::template::Template;
+use check::{check_field_names, check_measures, check_step};
 
 /// A checked run request. Made from [`Parts`], which is where its rules are applied.
 #[derive(Clone, Debug)]
 pub struct RunRequest<'a> {
     parts: Parts<'a>,
     template: Option<Template<'a>>,
+    frame: Option<Template<'a>>,
     warnings: Vec<Warning>,
 }
 
@@ -42,6 +61,18 @@ pub struct Parts<'a> {
     pub tools: Vec<Json<'a>>,
     /// Identity, shown in reports and never in the prompt.
     pub run: Run<'a>,
+    /// What may be selected besides, in the order in which it stands in its layer.
+    pub fragments: Vec<Fragment<'a>>,
+    /// The text of the template every text of a fragment goes through.
+    pub fragment_template: Option<Cow<'a, str>>,
+    /// The rules by which conflicts are settled, the first that applies.
+    pub conflicts: Vec<Preference>,
+    /// The time the request speaks of.
+    pub as_of: Option<Time<'a>>,
+    /// Which state of the run it is, for the cache key.
+    pub state_revision: Option<Json<'a>>,
+    /// The space the selection is made in.
+    pub budget: Budget,
 }
 
 /// A message of the prefix or the goal.
@@ -134,6 +165,9 @@ impl<'a> RunRequest<'a> {
     /// The field of the template that must occur.
     pub const OBSERVATION: &'static str = "observation";
 
+    /// The fields of the frame round fragments; the first must occur.
+    pub const FRAME: [&'static str; 6] = ["content", "id", "kind", "source_ref", "trust", "truncated"];
+
     /// Checks the rules that hold between the parts, and parses the template, steps or not.
     ///
     /// # Errors
@@ -161,9 +195,18 @@ impl<'a> RunRequest<'a> {
             check_step(&parts, step).map_err(|error| error.under(&format!("trajectory[{index}]")))?;
         }
         check_measures(&parts)?;
-        let warnings = warnings(&parts, template.as_ref());
-        let request = RunRequest { parts, template, warnings };
+        let frame = match parts.fragment_template.take() {
+            Some(text) => {
+                Some(Template::parse(text, &Self::FRAME).map_err(|e| e.or_path(|| "fragment_template".to_owned()))?)
+            }
+            None => None,
+        };
+        rules::check_fragments(&parts)?;
+        let mut warnings = warnings(&parts, template.as_ref());
+        warnings.extend(rules::fragment_warnings(&parts, frame.as_ref()));
+        let request = RunRequest { parts, template, frame, warnings };
         request.check_expansion()?;
+        request.check_frames()?;
         Ok(request)
     }
 
@@ -175,6 +218,17 @@ impl<'a> RunRequest<'a> {
     /// The parsed template.
     pub fn template(&self) -> Option<&Template<'a>> {
         self.template.as_ref()
+    }
+
+    /// The parsed template of fragments.
+    pub fn frame(&self) -> Option<&Template<'a>> {
+        self.frame.as_ref()
+    }
+
+    /// Whether anything is to be selected, or a window to be kept to: such a request is assembled by way of
+    /// [`select`](crate::select()).
+    pub fn needs_selection(&self) -> bool {
+        !self.parts.fragments.is_empty() || self.parts.budget.window.is_some()
     }
 
     /// What is allowed and probably not meant.
@@ -215,18 +269,16 @@ impl<'a> RunRequest<'a> {
         if arguments.is_empty() {
             return Ok(());
         }
-        expansion.given += arguments.iter().map(|text| text.bytes()).sum::<u64>();
-        expansion.cost = expansion.cost.saturating_add(template.cost(&arguments));
-        if expansion.cost > Self::MAX_EXPANSION + 8 * (template.source().len() as u64 + expansion.given) {
-            return Err(Error::new(
-                Code::RequestLimit,
-                "the template would make far more text of the observations than there is: polyloop's limit is 64 MiB \
-                 and eight times the observations",
-            )
-            .with_hint("use fewer fields, or smaller widths")
-            .with_path("observation_template"));
+        if expansion.add(template, &arguments) {
+            return Ok(());
         }
-        Ok(())
+        Err(Error::new(
+            Code::RequestLimit,
+            "the template would make far more text of the observations than there is: polyloop's limit is 64 MiB and \
+             eight times the observations",
+        )
+        .with_hint("use fewer fields, or smaller widths")
+        .with_path("observation_template"))
     }
 
     /// The text that goes into the template for a step: its observation, or the synthetic one it names.
@@ -253,96 +305,19 @@ pub(crate) struct Expansion {
     cost: u64,
 }
 
+impl Expansion {
+    /// Counts one use of a template; false where it is too much.
+    fn add(&mut self, template: &Template<'_>, arguments: &[&Text<'_>]) -> bool {
+        self.given += arguments.iter().map(|text| text.bytes()).sum::<u64>();
+        self.cost = self.cost.saturating_add(template.cost(arguments));
+        self.cost <= RunRequest::MAX_EXPANSION + 8 * (template.source().len() as u64 + self.given)
+    }
+}
+
 fn no_template() -> Error {
     Error::new(Code::RequestType, "there are steps but no observation_template")
         .with_hint("to feed observations back as they stand, write observation_template: \"{observation}\"")
         .with_path("observation_template")
-}
-
-fn check_field_names(names: &[Cow<'_, str>]) -> Result<()> {
-    for (index, name) in names.iter().enumerate() {
-        let plain = |c: char| c.is_alphanumeric() || c == '_';
-        let fault = if name.is_empty() || !name.chars().all(plain) || name.starts_with(char::is_numeric) {
-            format!("{name:?} cannot be the name of a template field")
-        } else if name == RunRequest::OBSERVATION || names[..index].contains(name) {
-            format!("the field {name:?} is declared already")
-        } else {
-            continue;
-        };
-        return Err(Error::new(Code::RequestType, fault)
-            .with_hint("names are letters, digits and _, each declared once; observation itself is always there")
-            .with_path(format!("observation_fields[{index}]")));
-    }
-    Ok(())
-}
-
-/// The rules between a step and the rest; paths are those inside the step.
-fn check_step(parts: &Parts<'_>, step: &Step<'_>) -> Result<()> {
-    if let Outcome::ToolCalls(_) = step.outcome {
-        return match step.fields.is_empty() {
-            true => Ok(()),
-            false => Err(Error::new(Code::RequestUnknownField, "a step with tool_calls goes through no template")
-                .with_hint("leave fields out of this step")
-                .with_path(".fields")),
-        };
-    }
-    if let Outcome::Synthetic(name) = &step.outcome
-        && !parts.synthetic_observations.contains_key(name)
-    {
-        let known = parts.synthetic_observations.keys().map(|name| &**name);
-        return Err(Error::new(Code::RequestUnknownField, format!("synthetic_observations has no text {name:?}"))
-            .with_nearest(name, known)
-            .with_path(".synthetic"));
-    }
-    for name in &parts.observation_fields {
-        if !step.fields.contains_key(name) {
-            return Err(Error::new(Code::RequestType, format!("the step gives no value for the field {name:?}"))
-                .with_hint(format!("add fields: {{{name}: \"...\"}}; an empty string is a value"))
-                .with_path(format!(".fields{}", Key(name))));
-        }
-    }
-    if let Some(name) = step.fields.keys().find(|name| !parts.observation_fields.contains(name)) {
-        let known = parts.observation_fields.iter().map(|name| &**name);
-        return Err(Error::new(Code::RequestUnknownField, format!("the field {name:?} is not declared"))
-            .with_nearest(name, known)
-            .with_path(format!(".fields{}", Key(name)))
-            .at_key());
-    }
-    Ok(())
-}
-
-/// A request has no block without a size, so that no sum is ever too small.
-fn check_measures(parts: &Parts<'_>) -> Result<()> {
-    let messages = |segment, messages: &[InputMessage<'_>]| {
-        messages.iter().enumerate().try_for_each(|(index, message)| {
-            check_blocks(&message.content).map_err(|error| error.under(&format!("{segment}[{index}].content")))
-        })
-    };
-    messages("prefix", &parts.prefix)?;
-    for (channel, entries) in &parts.injections {
-        for (index, entry) in entries.iter().enumerate() {
-            let path = || format!("injections{}[{index}].content", Key(channel));
-            check_blocks(&entry.content).map_err(|error| error.under(&path()))?;
-        }
-    }
-    messages("goal", &parts.goal)
-}
-
-fn check_blocks(blocks: &[Content<'_>]) -> Result<()> {
-    for (index, block) in blocks.iter().enumerate() {
-        let checked = match block {
-            Content::Image { chars: None, .. } => {
-                Err(Error::new(Code::BlockUnmeasurable, "an image block needs its size in characters")
-                    .with_hint("add chars: N, what the image counts for in the budget; unknown is never 0"))
-            }
-            Content::Opaque { .. } => Err(Error::new(Code::BlockUnknownType, "a request holds no opaque blocks")
-                .with_nearest("opaque", Content::NAMES)),
-            Content::ToolResult { content, .. } => check_blocks(content).map_err(|error| error.under(".content")),
-            _ => Ok(()),
-        };
-        checked.map_err(|error| error.under(&format!("[{index}]")))?;
-    }
-    Ok(())
 }
 
 fn warnings(parts: &Parts<'_>, template: Option<&Template<'_>>) -> Vec<Warning> {

@@ -1,11 +1,15 @@
 //! The shape of the document, as types from which its JSON Schema is derived: each comment is a description there.
 
+mod fragments;
+
 use std::collections::BTreeMap;
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
+
+use fragments::{Budget, Conflicts, Fragment};
 
 /// The JSON Schema (draft-07) of a run request.
 pub fn json_schema() -> Schema {
@@ -58,16 +62,17 @@ struct RunRequest {
     /// Identity: shown in reports, never in the prompt.
     #[schemars(default, with = "Run")]
     run: Option<Run>,
-    /// Typed pieces of context with provenance. This version refuses a request that has any.
+    /// Typed pieces of context with provenance, out of which a selection is made.
     #[schemars(default)]
-    fragments: Vec<Map<String, Value>>,
-    /// The frame round fragments.
+    fragments: Vec<Fragment>,
+    /// The frame round the texts of fragments: Python str.format with the arguments `content`, `id`, `kind`,
+    /// `source_ref`, `trust` and `truncated`.
     #[schemars(default, with = "String")]
     fragment_template: Option<String>,
     /// How conflicting claims of fragments are settled.
-    #[schemars(default, with = "Map<String, Value>")]
-    conflicts: Option<Map<String, Value>>,
-    /// The time the request speaks of; the clock is never read.
+    #[schemars(default, with = "Conflicts")]
+    conflicts: Option<Conflicts>,
+    /// The time the request speaks of (RFC 3339); the clock is never read.
     #[schemars(default, with = "String")]
     as_of: Option<String>,
     /// The state of the run, to be queried; never in the prompt.
@@ -244,16 +249,6 @@ struct ToolCall {
     /// What came back; absent for a call without a result.
     #[schemars(default, with = "BlockContent")]
     result: Option<BlockContent>,
-}
-
-/// How large the prompt may be.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-#[allow(dead_code, reason = "read by the derive alone")]
-struct Budget {
-    /// The largest allowed sum of characters over all blocks of all messages.
-    #[schemars(range(min = 1))]
-    max_prompt_chars: u64,
 }
 
 /// Identity of a run, for reports.

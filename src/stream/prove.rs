@@ -136,7 +136,7 @@ mod tests {
             "{}",
         ] {
             let parsed = read::request(request, Some(Format::Json)).unwrap();
-            let context = assemble(&parsed, None);
+            let context = assemble(&parsed, None).unwrap();
             let golden = context.to_canonical();
             for window in [1, 7, 4096] {
                 let proved = proves(request, &golden, window).unwrap();

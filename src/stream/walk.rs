@@ -6,7 +6,7 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use super::{Place, window::Window};
-use crate::assemble::{assemble, push_step};
+use crate::assemble::{push_step, segments};
 use crate::context::{Context, Message};
 use crate::error::{Error, Result};
 use crate::read::{self, Format, NodePath, Reader, limits};
@@ -78,7 +78,9 @@ impl Walk {
         only_space(&mut window)?;
         let walked = Walked { sink: (), head: head.document(), steps, steps_at };
         // The keys behind the steps have to be in order, too.
-        read::request(&walked.head, Some(Format::Json)).ok()?;
+        if read::request(&walked.head, Some(Format::Json)).ok()?.needs_selection() {
+            return None;
+        }
         if steps_at.is_none() || head.keys_behind.iter().any(|key| !BESIDE.contains(&&**key)) {
             // What the steps are assembled with stands behind them.
             done = Some(self.again(file, &walked.head, steps_at, sink())?);
@@ -115,6 +117,9 @@ impl Walk {
         mut sink: S,
     ) -> Option<(Option<S>, usize)> {
         let request = read::request(head, Some(Format::Json)).ok();
+        if request.as_ref().is_some_and(RunRequest::needs_selection) {
+            return None;
+        }
         let mut expansion = Expansion::default();
         let mut goes_with_head = request.is_some() && begin(head, &mut sink).is_some();
         let mut steps = 0;
@@ -177,7 +182,7 @@ pub(super) fn from_start<R: Seek>(file: &mut R) -> Option<()> {
 /// Gives the sink what stands before the steps.
 fn begin<S: Sink>(head: &str, sink: &mut S) -> Option<()> {
     let request: RunRequest<'_> = read::request(head, Some(Format::Json)).ok()?;
-    sink.begin(&assemble(&request, None))
+    sink.begin(&segments(&request, None))
 }
 
 /// What was read, if the text in sight was enough for it; `None` in the outer sense is what is wrong however it goes on.

@@ -119,6 +119,33 @@ impl<'a> Template<'a> {
         out
     }
 
+    /// The same with arguments that need not be kept: their pieces go over to the output.
+    pub(crate) fn fill<'r>(&'r self, arguments: &[Text<'r>]) -> Text<'r> {
+        self.fill_parts(&self.parts, arguments)
+    }
+
+    /// What stands behind the last field of the first name, filled.
+    pub(crate) fn closing<'r>(&'r self, arguments: &[Text<'r>]) -> String {
+        let is_first = |part: &Part| matches!(part, Part::Field(field) if field.argument == 0);
+        let start = self.parts.iter().rposition(is_first).map_or(0, |last| last + 1);
+        self.fill_parts(&self.parts[start..], arguments).to_string()
+    }
+
+    fn fill_parts<'r>(&'r self, parts: &'r [Part], arguments: &[Text<'r>]) -> Text<'r> {
+        let mut out = Text::default();
+        for part in parts {
+            match part {
+                Part::Literal(range) => out.push_plain(&self.source[range.clone()]),
+                Part::Field(field) => {
+                    if let Some(argument) = arguments.get(field.argument) {
+                        field.put(argument, &mut out, |out| out.append(argument.clone()));
+                    }
+                }
+            }
+        }
+        out
+    }
+
     /// An upper bound of what [`Template::apply`] would give, in bytes, plus 64 bytes for each piece of it (an
     /// argument counted as one). Saturates. Looks at the size of arguments, not at their text.
     pub fn cost(&self, arguments: &[&Text<'_>]) -> u64 {
@@ -136,16 +163,28 @@ impl<'a> Template<'a> {
 
 impl Field {
     fn apply<'r>(&self, argument: &'r Text<'_>, out: &mut Text<'r>) {
+        match self.rewritten(argument) {
+            None => self.pad(argument.chars(), out, |out| out.push_text(argument)),
+            Some(rewritten) => self.pad(rewritten.chars().count() as u64, out, |out| out.push_plain(rewritten)),
+        }
+    }
+
+    /// The same, where `push` puts the argument as it stands.
+    fn put<'r>(&self, argument: &Text<'_>, out: &mut Text<'r>, push: impl FnOnce(&mut Text<'r>)) {
+        match self.rewritten(argument).map(Cow::into_owned) {
+            None => self.pad(argument.chars(), out, push),
+            Some(rewritten) => self.pad(rewritten.chars().count() as u64, out, |out| out.push_plain(rewritten)),
+        }
+    }
+
+    /// What the field makes of an argument that does not stay as it stands.
+    fn rewritten<'t>(&self, argument: &'t Text<'_>) -> Option<Cow<'t, str>> {
         let max_chars = self.max_chars();
-        let rewritten = match self.conversion {
-            Some(Conversion::Repr) => Cow::Owned(repr::repr(argument, max_chars)),
-            Some(Conversion::Ascii) => Cow::Owned(repr::ascii(argument, max_chars)),
-            Some(Conversion::Str) | None if argument.chars() > max_chars => head(argument, max_chars),
-            Some(Conversion::Str) | None => {
-                return self.pad(argument.chars(), out, |out| out.push_text(argument));
-            }
-        };
-        self.pad(rewritten.chars().count() as u64, out, |out| out.push_plain(rewritten));
+        match self.conversion {
+            Some(Conversion::Repr) => Some(Cow::Owned(repr::repr(argument, max_chars))),
+            Some(Conversion::Ascii) => Some(Cow::Owned(repr::ascii(argument, max_chars))),
+            Some(Conversion::Str) | None => (argument.chars() > max_chars).then(|| head(argument, max_chars)),
+        }
     }
 
     /// Puts the padding round a body of so many characters.

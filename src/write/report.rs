@@ -6,10 +6,12 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use super::diff::DiffReport;
+use super::words::thousands;
 use crate::context::{Block, Content, Context, Message, Origin, Segment, ToolInput};
 use crate::diff::{Comparison, Subject};
 use crate::measure::{self, Size, Verdict};
 use crate::request::{Run, RunRequest, Warning};
+use crate::select::{Manifest, Reason, Selection};
 
 /// A context with its sizes, digest and verdicts.
 #[derive(Debug)]
@@ -39,6 +41,9 @@ pub struct Report<'r> {
     pub steps: Option<(usize, usize)>,
     /// What is allowed and probably not meant.
     pub warnings: Vec<Warning>,
+    /// What was selected, where there was anything to select.
+    pub selection: Option<&'r Selection<'r>>,
+    manifest: OnceCell<Manifest<'r>>,
     /// The comparison with an earlier render, and that render.
     pub previous: Option<(Comparison, Subject<'r>)>,
 }
@@ -102,8 +107,32 @@ impl<'r> Report<'r> {
             }),
             steps: parts.map(|parts| (assembled_steps(context), parts.trajectory.len())),
             warnings: warnings(context, request),
+            selection: None,
+            manifest: OnceCell::new(),
             previous: None,
         }
+    }
+
+    /// Measures what was selected.
+    pub fn of_selection(source: &'r str, selection: &'r Selection<'r>) -> Self {
+        let mut report = Report::new(source, &selection.context, Some(selection.request));
+        report.verdict = selection.space.verdict;
+        report.warnings.extend(selection.warnings.iter().cloned());
+        report.selection = Some(selection);
+        report
+    }
+
+    /// The record of the selection, and by the way the digest; made when it is first asked for.
+    pub fn manifest(&self) -> Option<&Manifest<'r>> {
+        let selection = self.selection?;
+        let manifest = self.manifest.get_or_init(|| selection.manifest());
+        self.set_digest(manifest.digest.clone());
+        Some(manifest)
+    }
+
+    /// Why it is not known whether all of it fits, where the selection cannot say.
+    pub fn unknown_in_words(&self) -> Option<String> {
+        unknown_in_words(&self.selection?.space.unknown)
     }
 
     /// `sha256:` and hex of the canonical stream; made when it is first asked for.
@@ -145,6 +174,28 @@ impl<'r> Report<'r> {
         sizes.truncate(count);
         sizes
     }
+}
+
+/// What is not known of the sizes of a selection.
+pub(super) fn unknown_in_words(unknown: &[String]) -> Option<String> {
+    const NAMED: usize = 3;
+    let first = unknown.first()?;
+    let mut words = format!("no tokens are declared for {first}");
+    unknown.iter().take(NAMED).skip(1).for_each(|origin| words += &format!(", {origin}"));
+    if unknown.len() > NAMED {
+        words += &format!(" and {} more", unknown.len() - NAMED);
+    }
+    Some(words)
+}
+
+/// How many fragments are out, and why.
+pub(super) fn out_in_words(selection: &Selection<'_>) -> String {
+    let of = |reason: &Reason| selection.excluded.iter().filter(|excluded| excluded.reason == *reason).count();
+    let by_reason = Reason::ALL.iter().map(|reason| (of(reason), reason.as_str())).filter(|(count, _)| *count > 0);
+    let by_reason: Vec<String> =
+        by_reason.map(|(count, reason)| format!("{} {reason}", thousands(count as u64))).collect();
+    let out = thousands(selection.excluded.len() as u64);
+    if by_reason.is_empty() { format!("{out} out") } else { format!("{out} out ({})", by_reason.join(", ")) }
 }
 
 impl Tally {
@@ -201,6 +252,9 @@ impl Serialize for Report<'_> {
         map.serialize_entry("budget", &budget)?;
         map.serialize_entry("slot", &self.slot)?;
         map.serialize_entry("warnings", &self.warnings)?;
+        if let Some(manifest) = self.manifest() {
+            map.serialize_entry("manifest", manifest)?;
+        }
         if let Some(previous) = self.diff() {
             map.serialize_entry("previous", &previous)?;
         }

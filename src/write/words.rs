@@ -61,6 +61,14 @@ pub(crate) fn shortened(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("…{}", &text[from..]))
 }
 
+/// The byte after the last word that fits, or else after the last character; the text has no escape sequences.
+pub(crate) fn break_words(text: &str, columns: usize) -> usize {
+    match break_at(text, columns) {
+        at if at == text.len() => at,
+        at => text[..at].rfind(' ').map_or(at, |space| space + 1),
+    }
+}
+
 /// The byte after the last character that fits; escape sequences (`ESC … m`, the only ones painted) take no room.
 pub(crate) fn break_at(text: &str, columns: usize) -> usize {
     let mut used = 0;

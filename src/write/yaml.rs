@@ -52,7 +52,7 @@ pub fn write_yaml<W: Write>(context: &Context<'_>, out: &mut W) -> io::Result<()
     Ok(())
 }
 
-fn write_text<W: Write>(text: &Text<'_>, indent: &str, out: &mut W) -> io::Result<()> {
+pub(super) fn write_text<W: Write>(text: &Text<'_>, indent: &str, out: &mut W) -> io::Result<()> {
     let text = text.to_cow();
     if !fits_literal(&text) {
         write_quoted(&text, out)?;
@@ -84,7 +84,7 @@ fn fits_literal(text: &str) -> bool {
         && text.chars().all(|character| matches!(character, '\n' | '\t') || !is_live(character))
 }
 
-fn write_quoted<W: Write>(text: &str, out: &mut W) -> io::Result<()> {
+pub(super) fn write_quoted<W: Write>(text: &str, out: &mut W) -> io::Result<()> {
     let mut json = vec![b'"'];
     Text::plain(text).write_escaped(&mut json)?;
     json.push(b'"');

@@ -49,7 +49,7 @@ fn every_mutation_is_noticed_and_named() {
     for (index, (request, golden)) in fixtures().iter().enumerate() {
         let text = String::from_utf8(common::read(request)).expect("a fixture is UTF-8");
         let parsed = reading::request(&text, Format::of_path(request)).expect("a fixture is a request");
-        let context = assemble(&parsed, None);
+        let context = assemble(&parsed, None).expect("it assembles");
         let stream = common::read(golden);
         let fixture = Fixture { name: request.display().to_string(), request: &parsed, context: &context, stream };
         assert!(is_identical(&context, fixture.golden(&fixture.stream)).expect("a stream is compared as it is"));

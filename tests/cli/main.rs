@@ -7,6 +7,7 @@ mod against;
 mod batch;
 mod colour;
 mod exits;
+mod fragments;
 mod input;
 mod names;
 mod output;

@@ -222,7 +222,7 @@ pub fn outlined_stream(document: &[u8], window: usize, least: usize) -> Option<V
     let mut outline =
         stream::outline(&mut Cursor::new(document), &store, Some(Format::Yaml), options, &AtomicBool::new(false))?;
     let Input::Request(request) = outline.input()?.input else { panic!("outlined as what it is not") };
-    let stream = polyloop::assemble(&request, None).to_canonical();
+    let stream = polyloop::assemble(&request, None).expect("it assembles").to_canonical();
     store.check().expect("all of it was read");
     Some(stream)
 }

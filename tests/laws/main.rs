@@ -1,10 +1,13 @@
 //! Laws that hold for every request, tried on many.
 
+mod choice;
 mod emit;
+mod fragments;
 mod generate;
 mod model;
 mod outlines;
 mod places;
+mod pool;
 mod scalars;
 mod text;
 mod windows;
@@ -30,7 +33,7 @@ fn parse<'a>(document: &'a str, format: Format) -> RunRequest<'a> {
 /// The canonical stream of a document, after so many steps.
 fn stream(document: &str, format: Format, steps: Option<usize>) -> String {
     let request = parse(document, format);
-    let context = assemble(&request, steps);
+    let context = assemble(&request, steps).expect("it assembles");
     String::from_utf8(context.to_canonical()).expect("a stream is UTF-8")
 }
 
@@ -117,7 +120,7 @@ proptest! {
     fn parts_sum_up(request in request(true)) {
         let document = emit::json(&request.document(), &mut Choices::new(1));
         let parsed = parse(&document, Format::Json);
-        let context = assemble(&parsed, None);
+        let context = assemble(&parsed, None).expect("it assembles");
         let report = serde_json::to_value(Report::new("case", &context, Some(&parsed))).expect("a report is JSON");
         for measure in ["chars", "bytes"] {
             let sum = |parts: &Value| parts.as_array().expect("a list").iter().map(|part| number(&part[measure])).sum();
@@ -148,7 +151,7 @@ proptest! {
         let request = Request { tools: Vec::new(), ..request };
         let document = emit::json(&request.document(), &mut Choices::new(1));
         let parsed = parse(&document, Format::Json);
-        let context = assemble(&parsed, None);
+        let context = assemble(&parsed, None).expect("it assembles");
         prop_assert_eq!(recorded(&yaml_view(&context), Format::Yaml).0, request.stream(request.steps.len()));
     }
 

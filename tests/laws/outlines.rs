@@ -25,7 +25,8 @@ fn both_ways_agree(document: &str, steps: Option<usize>, window: usize, least: u
     let Some(mut outline) = outline else { return false };
     let Some(Kept { input: Input::Request(found), .. }) = outline.input() else { return false };
     let whole = whole.unwrap_or_else(|error| panic!("taken, window {window}, least {least}, {error}:\n{document}"));
-    let (found_context, context) = (assemble(&found, steps), assemble(&whole, steps));
+    let assembled = [&found, &whole].map(|request| assemble(request, steps).expect("it assembles"));
+    let [found_context, context] = assembled;
     assert!(found_context.to_canonical() == context.to_canonical(), "window {window}, least {least}:\n{document}");
     let digest = stream::write(&found_context, std::io::sink(), window.is_multiple_of(2));
     assert_eq!(digest.expect("a sink takes every write"), context.digest());

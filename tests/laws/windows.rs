@@ -27,7 +27,7 @@ fn both_ways_agree(document: &str, steps: Option<usize>, window: usize) {
         _ => return assert!(rendered.is_none(), "taken, window {window}, steps {steps:?}:\n{document}"),
     };
     let mut rendered = rendered.unwrap_or_else(|| panic!("left, window {window}, steps {steps:?}:\n{document}"));
-    let context = assemble(&request, steps);
+    let context = assemble(&request, steps).expect("it assembles");
     let mut written = Vec::new();
     rendered.write(&mut file, &mut written).expect("the file is as it was");
     assert!(written == context.to_canonical(), "window {window}, steps {steps:?}:\n{document}");
@@ -99,7 +99,7 @@ fn said(documents: [(&str, Format); 2], sizes: Option<Sizes>) -> [String; 2] {
     });
     let contexts = inputs.each_ref().map(|kept| {
         let mut context = match &kept.input {
-            Input::Request(request) => assemble(request, None),
+            Input::Request(request) => assemble(request, None).expect("it assembles"),
             Input::Recorded(recorded) => recorded.context.clone(),
         };
         stream::sign(&mut context, &kept.fingerprints);

@@ -1,10 +1,13 @@
 //! The command line, and nothing else: parser, help, man page and completions all come from here.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use polyloop::{Code, Error, Result};
+
+use crate::io::name_of;
 
 /// Render, prove and inspect the contexts that LLM agents are given.
 ///
@@ -27,6 +30,7 @@ pub enum Command {
     Render(Render),
     Diff(Diff),
     Check(Check),
+    Manifest(Manifest),
     /// Print the JSON Schema (draft-07) of a run request
     Schema,
     Completions(Completions),
@@ -41,6 +45,7 @@ impl Command {
             Command::Render(render) => render.format == RenderFormat::Json,
             Command::Diff(diff) => diff.format == DiffFormat::Json && !diff.quiet,
             Command::Check(check) => check.format == CheckFormat::Json,
+            Command::Manifest(manifest) => manifest.format == ManifestFormat::Json,
             _ => false,
         }
     }
@@ -89,11 +94,35 @@ pub struct Render {
     pub save: Option<PathBuf>,
 
     #[command(flatten)]
+    pub root: Root,
+
+    #[command(flatten)]
     pub work: Work,
 
     /// Write what is printed to FILE instead, atomically; - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// Where files may be read from.
+#[derive(Args, Debug)]
+pub struct Root {
+    /// The folder that files named in fragments may be read from; the request's own unless given. Their paths are relative
+    /// to the request all the same, in standard input to the current folder
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+}
+
+impl Root {
+    /// The folder, if one is named: it has to be there.
+    pub fn checked(&self) -> Result<Option<&Path>> {
+        match self.root.as_deref() {
+            Some(root) if !root.is_dir() => Err(Error::new(Code::UsageArguments, "--root is no folder")
+                .with_hint("name the folder that files may be read from")
+                .with_source(name_of(root))),
+            root => Ok(root),
+        }
+    }
 }
 
 /// How work is shared.
@@ -157,6 +186,9 @@ pub struct Diff {
     pub all: bool,
 
     #[command(flatten)]
+    pub root: Root,
+
+    #[command(flatten)]
     pub work: Work,
 
     /// Write what is printed to FILE instead, atomically; - is standard output
@@ -212,6 +244,9 @@ pub struct Check {
     pub write_actual: Option<PathBuf>,
 
     #[command(flatten)]
+    pub root: Root,
+
+    #[command(flatten)]
     pub work: Work,
 
     /// Write what is printed to FILE instead, atomically; - is standard output
@@ -232,6 +267,47 @@ pub enum CheckFormat {
     Github,
     /// For a pull request
     Markdown,
+}
+
+/// Say what went into a prompt, what stayed out, and why
+///
+/// INPUT is a run request. Its fragments are selected in the budget; the manifest accounts for every one of them, and for
+/// every part of the request that is always in.
+#[derive(Args, Debug)]
+pub struct Manifest {
+    /// The run request; - is standard input
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+
+    /// How to print it
+    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: ManifestFormat,
+
+    /// Show the contents as well, of what is in and of what is out
+    #[arg(long)]
+    pub show_content: bool,
+
+    /// Assemble the first K completed steps only: what the model saw at call K
+    #[arg(long, value_name = "K")]
+    pub steps: Option<usize>,
+
+    #[command(flatten)]
+    pub root: Root,
+
+    /// Write what is printed to FILE instead, atomically; - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ManifestFormat {
+    /// For people: the verdict, what is in, what is out, how the budget is shared
+    #[default]
+    Text,
+    /// One document, polyloop.manifest/1
+    Json,
+    /// The same document in YAML
+    Yaml,
 }
 
 /// Print shell completions

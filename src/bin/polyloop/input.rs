@@ -8,10 +8,12 @@ use std::time::SystemTime;
 
 use polyloop::context::{Fingerprint, Store};
 use polyloop::diff::Subject;
-use polyloop::read::{self, Format, Input, Recorded, limits};
+use polyloop::read::{self, Folder, Format, Input, Recorded, limits};
+use polyloop::select::Selection;
 use polyloop::stream::{self, Kept, Outline};
-use polyloop::{Code, Context, Error, Result, RunRequest, assemble};
+use polyloop::{Code, Context, Error, Result, RunRequest, assemble, select};
 
+use crate::args::Root;
 use crate::io::{cannot_read, name_of};
 
 /// An input, read whole.
@@ -212,6 +214,17 @@ impl Document {
         Ok(Source { name: self.name.clone(), format: self.format, bytes })
     }
 
+    /// An error of a rule that was broken after the document was read, with its place there.
+    pub fn placed(&mut self, error: Error) -> Error {
+        if error.source_name().is_some() {
+            return error;
+        }
+        match self.hold() {
+            Ok(source) => placed_in(Some(&source), error),
+            Err(_) => error.with_source(&self.name),
+        }
+    }
+
     /// # Errors
     /// `io.read` for a file that is not as it was when it was opened, or could not be read again.
     pub fn check(&self, store: Option<&Store>) -> Result<()> {
@@ -232,6 +245,12 @@ impl From<Source> for Document {
     fn from(source: Source) -> Self {
         Document { name: source.name, path: None, format: source.format, from: Origin::Held(source.bytes) }
     }
+}
+
+/// Where the files of a request may be: those of standard input are looked for from the current folder on.
+pub fn folder_of(path: &Path, root: &Root) -> Result<Folder> {
+    // The name - has no folder, and so stands for the current one.
+    Ok(Folder::of_request(path, root.checked()?))
 }
 
 /// An input that has been read: a request keeps what it was assembled from.
@@ -257,14 +276,35 @@ impl<'s> Side<'s> {
         Ok(Side { input, digest: None, fingerprints: Vec::new(), source: Some(source) })
     }
 
+    /// The same with the content of the files that its fragments name; `folder` is where they may be.
+    pub fn resolve(self, folder: &Folder) -> Result<Self> {
+        let Side { input, digest, fingerprints, source } = self;
+        let input = match input {
+            Input::Request(request) if request.has_files() => match request.resolve(folder) {
+                Ok(request) => Input::Request(Box::new(request)),
+                Err(error) => return Err(placed_in(source, error)),
+            },
+            other => other,
+        };
+        Ok(Side { input, digest, fingerprints, source })
+    }
+
+    /// What is selected of a request's fragments, where there is anything to select.
+    pub fn selection(&self, steps: Option<usize>) -> Result<Option<Selection<'_>>> {
+        match self.request().filter(|request| request.needs_selection()) {
+            Some(request) => select(request, steps).map(Some).map_err(|error| placed_in(self.source, error)),
+            None => Ok(None),
+        }
+    }
+
     /// The messages after so many steps, or all.
-    pub fn context(&self, steps: Option<usize>) -> Context<'_> {
+    pub fn context(&self, steps: Option<usize>) -> Result<Context<'_>> {
         let mut context = match &self.input {
-            Input::Request(request) => assemble(request, steps),
+            Input::Request(request) => assemble(request, steps).map_err(|error| placed_in(self.source, error))?,
             Input::Recorded(Recorded { context, .. }) => context.clone(),
         };
         stream::sign(&mut context, &self.fingerprints);
-        context
+        Ok(context)
     }
 
     /// What the messages were assembled from, if they were.
@@ -282,6 +322,15 @@ impl<'s> Side<'s> {
             Input::Request(_) => None,
         };
         Subject { name, context, request: self.request().map(|request| request as &RunRequest<'d>), spelled }
+    }
+}
+
+/// An error of a rule that was broken after the document was read, with its place there.
+fn placed_in(source: Option<&Source>, error: Error) -> Error {
+    let Some(source) = source else { return error };
+    match source.text() {
+        Ok(text) => read::place(error, text, source.format).with_source(&source.name),
+        Err(_) => error.with_source(&source.name),
     }
 }
 

@@ -257,7 +257,7 @@ pub fn report_error(error: &anyhow::Error, as_json: bool, terminal: &Terminal) -
     if as_json && error.source_name() != Some(STDOUT) && !IS_BEGUN.load(Ordering::Relaxed) {
         let _ = to_stdout(|out| write_json(out, error, true));
     }
-    Exit::Failed
+    Exit::of_error(error)
 }
 
 /// Prints an error to stderr: place, source line with a caret, hint.

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Render(render) => cmd::render::run(render, &terminal),
         Command::Diff(diff) => cmd::diff::run(diff, &terminal),
         Command::Check(check) => cmd::check::run(check, &terminal),
+        Command::Manifest(manifest) => cmd::manifest::run(manifest, &terminal),
         Command::Schema => cmd::schema::run(),
         Command::Completions(completions) => cmd::completions::run(completions),
         Command::Man(man) => cmd::man::run(man),

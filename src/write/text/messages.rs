@@ -13,7 +13,12 @@ use crate::write::look::Style;
 use crate::write::words::{break_at, chars, pad};
 
 impl View<'_, '_> {
-    pub(super) fn message<W: Write>(&self, index: usize, message: &Message<'_>, out: &mut W) -> io::Result<()> {
+    pub(in crate::write) fn message<W: Write>(
+        &self,
+        index: usize,
+        message: &Message<'_>,
+        out: &mut W,
+    ) -> io::Result<()> {
         let styles = &self.look.styles;
         let style = styles.of(message.origin.segment());
         let name = format!("#{index}");
@@ -44,7 +49,12 @@ impl View<'_, '_> {
         Ok(())
     }
 
-    fn content<W: Write>(&self, style: &Style, content: &Content<'_>, out: &mut W) -> io::Result<()> {
+    pub(in crate::write) fn content<W: Write>(
+        &self,
+        style: &Style,
+        content: &Content<'_>,
+        out: &mut W,
+    ) -> io::Result<()> {
         match content {
             Content::Text(text) => self.lines(style, &text.to_cow(), out),
             Content::Thinking { text, signature } => {

@@ -3,12 +3,14 @@
 mod messages;
 mod tables;
 
+pub(super) use tables::bar_of;
+
 use std::io::{self, Write};
 
 use super::diff::DiffOptions;
 use super::escape::Visible;
 use super::look::Look;
-use super::report::{Report, Slot};
+use super::report::{Report, Slot, out_in_words, unknown_in_words};
 use super::words::{amount, count, thousands};
 use crate::measure::Verdict;
 
@@ -54,9 +56,10 @@ impl<'v, 'r> View<'v, 'r> {
     fn budget(&self) -> String {
         let styles = &self.look.styles;
         let Some(limit) = self.report.max_prompt_chars else { return "unset".to_owned() };
-        let verdict = self.report.verdict.as_str();
+        let of_budget = Verdict::of(self.report.total.size, Some(limit));
+        let verdict = of_budget.as_str();
         let used = format!("{} of {} chars", amount(self.report.total.size), thousands(limit));
-        match self.report.verdict {
+        match of_budget {
             Verdict::ContextOverflow => {
                 styles.bad.paint(format!("{verdict}, {} over: {used}", thousands(self.report.over_by())))
             }
@@ -65,9 +68,33 @@ impl<'v, 'r> View<'v, 'r> {
         }
     }
 
+    /// What the window says, and how many fragments are in and out of it.
+    fn selection<W: Write>(&self, out: &mut W) -> io::Result<()> {
+        let Some(selection) = self.report.selection else { return Ok(()) };
+        let styles = &self.look.styles;
+        let space = &selection.space;
+        if let Some(available) = space.available {
+            let (used, unit) = (thousands(space.used), space.unit.as_str());
+            let of = format!("of {} {unit}", thousands(available));
+            let line = match unknown_in_words(&space.unknown) {
+                Some(why) => styles.warning.paint(format!("unknown: ≥ {used} {of}; {}", Visible(&why))),
+                None => styles.good.paint(format!("fits: {used} {of}")),
+            };
+            writeln!(out, " window  {line}")?;
+        } else if let Some(why) = unknown_in_words(&space.unknown) {
+            writeln!(out, " tokens  {}", styles.warning.paint(format!("unknown: {}", Visible(&why))))?;
+        }
+        let included = thousands(selection.included.len() as u64);
+        writeln!(out, " chosen  {included} in, {}; polyloop manifest says why", out_in_words(selection))
+    }
+
     fn verdicts<W: Write>(&self, out: &mut W) -> io::Result<()> {
         let styles = &self.look.styles;
-        writeln!(out, " budget  {}", self.budget())?;
+        let has_window = self.report.selection.is_some_and(|selection| selection.space.window.is_some());
+        if self.report.max_prompt_chars.is_some() || !has_window {
+            writeln!(out, " budget  {}", self.budget())?;
+        }
+        self.selection(out)?;
         if self.report.verdict == Verdict::ContextOverflow {
             let largest = self.report.largest(3);
             let named = largest.iter().map(|(index, size)| {

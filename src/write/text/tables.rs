@@ -93,7 +93,7 @@ fn bar_columns(columns: usize) -> usize {
 }
 
 /// A bar in eighths of a column; anything above zero shows.
-fn bar_of(share: f64, columns: usize) -> String {
+pub(in crate::write) fn bar_of(share: f64, columns: usize) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
     let eighths = if share > 0.0 { eighths.max(1) } else { 0 };

@@ -4,15 +4,15 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::path::Path;
 
-use polyloop::read::{self, Format};
+use polyloop::read::{self, Folder, Format};
 use polyloop::write::Report;
-use polyloop::{Code, Error, Result, assemble};
+use polyloop::{Code, Error, Result, assemble, select};
 
 use super::render::{check_steps, usage, verdict};
 use crate::args::{Render, RenderFormat};
 use crate::exit::Exit;
 use crate::in_order::{Held, in_order};
-use crate::input::Source;
+use crate::input::{Source, folder_of};
 use crate::io::{cannot_read, file_of, name_of, print_error, write_json, write_out};
 use crate::lines::{Piece, Pieces};
 use crate::progress::Progress;
@@ -90,6 +90,7 @@ fn lines(args: &Render, name: &str, input: impl BufRead, bytes: usize, terminal:
             .with_hint("put a single request into a file of its own for the other formats and options")
             .with_source(name));
     }
+    let folder = folder_of(&args.input, &args.root)?;
     let threads = args.work.threads();
     let mut exit = Exit::Done;
     let mut unread = None;
@@ -99,7 +100,7 @@ fn lines(args: &Render, name: &str, input: impl BufRead, bytes: usize, terminal:
         in_order(
             threads,
             &mut pieces,
-            |piece| render(args, name, &piece),
+            |piece| render(args, &folder, name, &piece),
             |rendered| {
                 let rendered = rendered?;
                 exit = exit.max(rendered.exit);
@@ -148,17 +149,18 @@ impl Held for Rendered {
     }
 }
 
-fn render(args: &Render, name: &str, piece: &Piece) -> io::Result<Rendered> {
+fn render(args: &Render, folder: &Folder, name: &str, piece: &Piece) -> io::Result<Rendered> {
     let mut rendered = Rendered { documents: Vec::new(), errors: Vec::new(), exit: Exit::Done, end: piece.end };
     let out = &mut rendered.documents;
     for (number, line) in piece.lines().filter(|(_, line)| !line.trim_ascii().is_empty()) {
-        rendered.exit = rendered.exit.max(match one(args, name, number, line, out)? {
+        rendered.exit = rendered.exit.max(match one(args, folder, (name, number), line, out)? {
             Ok(exit) => exit,
             Err(error) => {
                 let error = error.shift_lines(number).with_source(name);
                 write_json(out, &error, false)?;
+                let exit = Exit::of_error(&error);
                 rendered.errors.push(error);
-                Exit::Failed
+                exit
             }
         });
     }
@@ -166,7 +168,13 @@ fn render(args: &Render, name: &str, piece: &Piece) -> io::Result<Rendered> {
 }
 
 /// Renders a line; the outer result is that of writing.
-fn one(args: &Render, source: &str, number: usize, line: &[u8], out: &mut impl Write) -> io::Result<Result<Exit>> {
+fn one(
+    args: &Render,
+    folder: &Folder,
+    (source, number): (&str, usize),
+    line: &[u8],
+    out: &mut impl Write,
+) -> io::Result<Result<Exit>> {
     let source = format!("{source}:{}", number + 1);
     let text = match read::decode(line) {
         Ok(text) => text,
@@ -179,8 +187,24 @@ fn one(args: &Render, source: &str, number: usize, line: &[u8], out: &mut impl W
     if let Err(error) = check_steps(args.steps, request.parts().trajectory.len()) {
         return Ok(Err(error.with_span(0..line.len()).locate(line)));
     }
-    let context = assemble(&request, args.steps);
-    let report = Report::new(&source, &context, Some(&request));
-    write_json(out, &report, false)?;
-    Ok(Ok(verdict(&report)))
+    let placed = |error| Ok(Err(read::place(error, text, Some(Format::Json))));
+    let request = match request.resolve(folder) {
+        Ok(request) => request,
+        Err(error) => return placed(error),
+    };
+    if request.needs_selection() {
+        return match select(&request, args.steps) {
+            Ok(selection) => written(&Report::of_selection(&source, &selection), out),
+            Err(error) => placed(error),
+        };
+    }
+    match assemble(&request, args.steps) {
+        Ok(context) => written(&Report::new(&source, &context, Some(&request)), out),
+        Err(error) => placed(error),
+    }
+}
+
+fn written(report: &Report<'_>, out: &mut impl Write) -> io::Result<Result<Exit>> {
+    write_json(out, report, false)?;
+    Ok(Ok(verdict(report)))
 }

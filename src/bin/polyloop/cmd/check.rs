@@ -33,6 +33,7 @@ pub fn run(args: &Check, terminal: &Terminal) -> anyhow::Result<Exit> {
     let progress = Mutex::new(Progress::new(found.len(), terminal));
     let progress = || progress.lock().unwrap_or_else(PoisonError::into_inner);
     let options = Options {
+        root: args.root.checked()?,
         threads: args.work.threads(),
         prove: args.prove,
         digests: matches!(args.format, CheckFormat::Json | CheckFormat::Junit),
@@ -93,7 +94,9 @@ fn exit(report: &Report) -> Exit {
     let exits = report.outcomes.iter().map(|outcome| match outcome.status {
         _ if outcome.is_settled() => Exit::Done,
         Status::Different | Status::Orphaned => Exit::Differs,
-        Status::Identical | Status::Missing | Status::Error => Exit::Failed,
+        Status::Identical | Status::Missing | Status::Error => {
+            outcome.error.as_ref().map_or(Exit::Failed, Exit::of_error)
+        }
     });
     exits.max().unwrap_or(Exit::Failed)
 }

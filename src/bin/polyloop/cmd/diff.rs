@@ -3,16 +3,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-use polyloop::Result;
 use polyloop::context::Store;
 use polyloop::diff::{self, Subject};
 use polyloop::stream::{self, Outline};
 use polyloop::write::{DiffOptions, DiffReport};
+use polyloop::{Result, RunRequest};
 
 use super::render::usage;
 use crate::args::{Diff, DiffFormat};
 use crate::exit::Exit;
-use crate::input::{Document, Side, same_bytes};
+use crate::input::{Document, Side, folder_of, same_bytes};
 use crate::io::{both, refuse_overwriting, write_json, write_out_if};
 use crate::terminal::Terminal;
 
@@ -40,19 +40,29 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
         || Side::of(kept_a, held_a.as_ref()).transpose(),
         || Side::of(kept_b, held_b.as_ref()).transpose(),
     );
-    let (side_a, side_b) = (side_a?, side_b?);
+    // Equal requests in two folders may name unequal files.
+    let names_files = |side: &Side<'_>| side.request().is_some_and(RunRequest::has_files);
+    let late = is_same && side_a.as_ref().is_ok_and(|side| side.as_ref().is_some_and(names_files));
+    let held_late = if late { Some(document_b.hold()?) } else { None };
+    let side_b = if late { Side::of(None, held_late.as_ref()).transpose() } else { side_b };
+    let (folder_a, folder_b) = (folder_of(&args.a, &args.root)?, folder_of(&args.b, &args.root)?);
+    let side_a = side_a.and_then(|side| side.map(|side| side.resolve(&folder_a)).transpose());
+    let side_b = side_b.and_then(|side| side.map(|side| side.resolve(&folder_b)).transpose());
+    let side_a = side_a.map_err(|error| document_a.placed(error))?;
+    let side_b = side_b.map_err(|error| document_b.placed(error))?;
+    // One of the two is always there for the first.
+    let Some(side_a) = side_a else { unreachable!("the first side is always read") };
+    let context_a = side_a.context(None).map_err(|error| document_a.placed(error))?;
+    let context_b = side_b.as_ref().map(|side| side.context(None)).transpose();
+    let context_b = context_b.map_err(|error| document_b.placed(error))?;
     let is_unchanged = || document_a.check(store_a.as_ref()).and_then(|()| document_b.check(store_b.as_ref()));
     let (name_a, name_b) = (document_a.name(), document_b.name());
-    let Some(side_a) = side_a else { unreachable!("one of the two is there") };
-    let context_a = side_a.context(None);
     let a = side_a.subject(name_a, &context_a);
-    match &side_b {
-        None => print(args, a, Subject { name: name_b, ..a }, &is_unchanged, terminal),
-        Some(side_b) => {
-            let context_b = side_b.context(None);
-            print(args, a, side_b.subject(name_b, &context_b), &is_unchanged, terminal)
-        }
-    }
+    let b = match (&side_b, &context_b) {
+        (Some(side_b), Some(context_b)) => side_b.subject(name_b, context_b),
+        _ => Subject { name: name_b, ..a },
+    };
+    print(args, a, b, &is_unchanged, terminal)
 }
 
 /// What one pass over each file finds. Of equal files one is enough to find what is wrong with both, and all there is to

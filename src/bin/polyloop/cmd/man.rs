@@ -66,7 +66,7 @@ fn write_page(command: clap::Command, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Page, what the example is for, and a transcript from a checkout, which tests run.
-const EXAMPLES: [(&str, &str, &str); 7] = [
+const EXAMPLES: [(&str, &str, &str); 8] = [
     ("polyloop", "See what a model is given:", "$ polyloop render fixtures/react/request.yaml\n…"),
     (
         "polyloop",
@@ -89,6 +89,11 @@ const EXAMPLES: [(&str, &str, &str); 7] = [
         "A golden and the request that should give it:",
         "$ polyloop diff fixtures/react/request.render.jsonl fixtures/react/request.yaml\n\
          identical: 19 messages, 3,968 bytes",
+    ),
+    (
+        "polyloop-manifest",
+        "What went in, what stayed out, and why:",
+        "$ polyloop manifest fixtures/fragments/group/request.yaml\n…",
     ),
     (
         "polyloop-check",

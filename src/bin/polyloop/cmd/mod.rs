@@ -5,6 +5,7 @@ pub mod check;
 pub mod completions;
 pub mod diff;
 pub mod man;
+pub mod manifest;
 pub mod render;
 pub mod schema;
 pub mod stream;

@@ -13,7 +13,7 @@ use polyloop::{Code, Context, Error, Result};
 use super::stream;
 use crate::args::{Render, RenderFormat};
 use crate::exit::Exit;
-use crate::input::{Document, Side, Source};
+use crate::input::{Document, Side, Source, folder_of};
 use crate::io::{file_of, is_same_file, note, refuse_overwriting, save_if, write_json, write_out_if};
 use crate::terminal::Terminal;
 
@@ -36,7 +36,7 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
         return Ok(super::batch::run(args, source, terminal)?);
     }
     let Some(side) = Side::of(kept, held.as_ref()) else { unreachable!("one of the two is there") };
-    let side = side?;
+    let side = side?.resolve(&folder_of(&args.input, &args.root)?).map_err(|error| document.placed(error))?;
     match side.request() {
         Some(request) => check_steps(args.steps, request.parts().trajectory.len())?,
         None if args.steps.is_some() => {
@@ -44,8 +44,12 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
         }
         None => {}
     }
-    let context = side.context(args.steps);
-    let mut report = Report::new(document.name(), &context, side.request());
+    let selection = side.selection(args.steps).map_err(|error| document.placed(error))?;
+    let context = if selection.is_none() { side.context(args.steps)? } else { Context::default() };
+    let mut report = match &selection {
+        Some(selection) => Report::of_selection(document.name(), selection),
+        None => Report::new(document.name(), &context, side.request()),
+    };
     if let Some(digest) = &side.digest {
         report.set_digest(digest.clone());
     }
@@ -65,7 +69,7 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
             .with_source(earlier.name())
             .into());
     }
-    let recorded = side.context(None);
+    let recorded = side.context(None)?;
     let subject = side.subject(earlier.name(), &recorded);
     report.previous = Some((diff::compare(subject, report.subject(), args.work.threads()), subject));
     let is_unchanged = || is_unchanged().and_then(|()| earlier.check(store.as_ref()));
@@ -117,13 +121,18 @@ pub fn usage(message: impl Into<String>) -> Error {
     Error::new(Code::UsageArguments, message)
 }
 
-/// What a report means for the exit code.
-pub fn verdict(report: &Report<'_>) -> Exit {
-    let budget = match report.verdict {
+/// What a verdict means for the exit code.
+pub fn of_verdict(verdict: Verdict) -> Exit {
+    match verdict {
         Verdict::ContextOverflow => Exit::OverBudget,
         Verdict::Unknown => Exit::Differs,
         Verdict::Unset | Verdict::Fits => Exit::Done,
-    };
+    }
+}
+
+/// What a report means for the exit code.
+pub fn verdict(report: &Report<'_>) -> Exit {
+    let budget = of_verdict(report.verdict);
     match &report.previous {
         Some((comparison, _)) if !comparison.identical => budget.max(Exit::Differs),
         _ => budget,
@@ -142,6 +151,10 @@ fn print(
     is_unchanged: &dyn Fn() -> Result<()>,
     terminal: &Terminal,
 ) -> anyhow::Result<Exit> {
+    if args.format == RenderFormat::Json {
+        // It holds the digest.
+        report.manifest();
+    }
     let own_thread = args.work.threads().get() > 1;
     let hashed = |out: &mut dyn Write| write(report.context, out, own_thread).map(|digest| report.set_digest(digest));
     let is_hashed = !shows_digest(args) || report.has_digest();
@@ -179,6 +192,11 @@ pub fn say_aside(report: &Report<'_>) {
     }
     if report.verdict == Verdict::ContextOverflow {
         note(&format!("{}: context_overflow: {} chars over the budget", report.source, report.over_by()));
+    }
+    if report.verdict == Verdict::Unknown
+        && let Some(unknown) = report.unknown_in_words()
+    {
+        note(&format!("{}: unknown: {unknown}", report.source));
     }
     if let Some((comparison, earlier)) = report.previous.as_ref().filter(|(comparison, _)| !comparison.identical) {
         let classes: Vec<&str> = comparison.classes().iter().map(|class| class.as_str()).collect();

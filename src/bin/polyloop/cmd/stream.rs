@@ -53,7 +53,7 @@ pub fn options(args: &Render, digest: bool) -> stream::Options {
 /// Says what goes to stderr, and what all of it means.
 fn aside(name: &str, rendered: &Rendered) -> Result<Exit> {
     let request = read::request(&rendered.head, Some(Format::Json)).map_err(|error| error.with_source(name))?;
-    let context = assemble(&request, None);
+    let context = assemble(&request, None)?;
     let mut report = Report::new(name, &context, Some(&request));
     report.total.size = rendered.size;
     report.verdict = Verdict::of(rendered.size, report.max_prompt_chars);
