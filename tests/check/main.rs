@@ -106,3 +106,9 @@ fn fixtures() -> Vec<(PathBuf, PathBuf)> {
     assert!(pairs.len() > 20, "only {} fixtures", pairs.len());
     pairs
 }
+
+/// Those that can be copied alone: what others name in files would not be there.
+fn fixtures_alone() -> Vec<(PathBuf, PathBuf)> {
+    let names_files = |request: &Path| String::from_utf8_lossy(&common::read(request)).contains("file: {path: ");
+    fixtures().into_iter().filter(|(request, _)| !names_files(request)).collect()
+}

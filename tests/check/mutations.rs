@@ -8,7 +8,7 @@ use polyloop::read::{self as reading, Format};
 use polyloop::{Context, RunRequest, assemble};
 use serde_json::Value;
 
-use super::{Tree, common, fixtures};
+use super::{Tree, common, fixtures_alone};
 
 /// What is done to a byte.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ struct Tally {
 #[test]
 fn every_mutation_is_noticed_and_named() {
     let mut tally = Tally::default();
-    for (index, (request, golden)) in fixtures().iter().enumerate() {
+    for (index, (request, golden)) in fixtures_alone().iter().enumerate() {
         let text = String::from_utf8(common::read(request)).expect("a fixture is UTF-8");
         let parsed = reading::request(&text, Format::of_path(request)).expect("a fixture is a request");
         let context = assemble(&parsed, None).expect("it assembles");
