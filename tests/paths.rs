@@ -512,6 +512,16 @@ fn a_large_head_renders_alike() {
 }
 
 #[test]
+fn many_short_texts_render_alike() {
+    let made = Made::of_short(LARGE);
+    let stream = made.stream();
+    let cases = spellings(&made, &["Usual Canonical", "StepsFirst Canonical", "Literal", "stream"]);
+    each(&cases, |_, case, desk, faults| {
+        [0, 2].iter().for_each(|&turn| check_render(case, Share::Some(turn), Answer::Stream(&stream), desk, faults));
+    });
+}
+
+#[test]
 fn what_is_spooled_renders_alike() {
     let made = Made::of(SPOOLED + (64 << 10), 3000);
     let stream = made.stream();
@@ -536,7 +546,7 @@ fn all_spellings_differ_alike() {
         let others = [&changed, &own, &faulty][index % 3];
         pairs.push([case, &others[(index * 5 + 3) % others.len()]]);
     }
-    let spooled = spellings(&Made::of(SPOOLED + (64 << 10), 3000), &["Usual Canonical", "Literal"]);
+    let spooled = spellings(&Made::of(SPOOLED + (64 << 10), 3000), &["Usual Canonical", "stream"]);
     pairs.push([&spooled[0], &spooled[1]]);
     each(&pairs, |index, pair, desk, faults| check_diff(*pair, Share::Some(index), desk, faults));
 }

@@ -41,13 +41,21 @@ pub enum Scalars {
 impl Made {
     /// A run of about so many bytes, with short and long texts; `prefix` is the size of its prefix.
     pub fn of(bytes: usize, prefix: usize) -> Self {
+        // Round the length from which text is left in its file, and far behind it.
+        Made::with(bytes, prefix, &[12, 250, 262, 3000, 9, 20_000, 256, 70_000])
+    }
+
+    /// One with short texts alone: much of a file is what lies between them, and so is where a window ends.
+    pub fn of_short(bytes: usize) -> Self {
+        Made::with(bytes, 100, &[12, 50, 37, 70])
+    }
+
+    fn with(bytes: usize, prefix: usize, lengths: &[usize]) -> Self {
         let mut steps = Vec::new();
         let mut left = bytes.saturating_sub(prefix);
         let mut seed = 1;
         while left > 0 {
-            // Round the length from which text is left in its file, and far behind it.
-            const LENGTHS: [usize; 8] = [12, 250, 262, 3000, 9, 20_000, 256, 70_000];
-            let step = [seed, seed + 3].map(|n| text(LENGTHS[n % LENGTHS.len()].min(left.max(12)), n as u32));
+            let step = [seed, seed + 3].map(|n| text(lengths[n % lengths.len()].min(left.max(12)), n as u32));
             left = left.saturating_sub(step[0].len() + step[1].len());
             steps.push(step);
             seed += 1;
@@ -84,7 +92,7 @@ impl Made {
     pub fn json(&self, order: Order, escapes: Escapes) -> Vec<u8> {
         let string = |text: &str, n: usize| match escapes {
             Escapes::Canonical => json!(text).to_string(),
-            Escapes::Mixed if n % 2 == 0 => json!(text).to_string(),
+            Escapes::Mixed if n.is_multiple_of(2) => json!(text).to_string(),
             Escapes::Ascii | Escapes::Mixed => ascii(text),
         };
         let step = |(n, [raw, observation]): (usize, &[String; 2])| {
@@ -115,7 +123,7 @@ impl Made {
     pub fn yaml(&self, scalars: Scalars) -> Vec<u8> {
         let string = |text: &str, n: usize| match scalars {
             Scalars::Quoted => json!(text).to_string(),
-            Scalars::Mixed if n % 2 == 0 => json!(text).to_string(),
+            Scalars::Mixed if n.is_multiple_of(2) => json!(text).to_string(),
             Scalars::Literal | Scalars::Mixed => literal(text),
         };
         let mut yaml = format!("prefix:\n  - role: system\n    content: {}\n", string(&self.prefix, 1));
@@ -147,7 +155,7 @@ fn text(bytes: usize, seed: u32) -> String {
         text.push(if state >> 28 == 0 { '\n' } else { ' ' });
         text += WORDS[(state >> 16) as usize % WORDS.len()];
     }
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         text.push('\n');
     }
     text
@@ -179,7 +187,7 @@ pub fn break_json(json: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let json = std::str::from_utf8(json).expect("it is text");
     let at_last = |old: &str, new: &str| {
         let at = json.rfind(old).unwrap_or_else(|| panic!("there is no {old}"));
-        [json[..at].as_bytes(), new.as_bytes(), json[at + old.len()..].as_bytes()].concat()
+        [&json[..at], new, &json[at + old.len()..]].concat().into_bytes()
     };
     let mut no_text = at_last("\"observation\": \"", "\"observation\": \"?");
     *no_text.iter_mut().rfind(|byte| **byte == b'?').expect("it was put there") = 0xff;
