@@ -417,7 +417,8 @@ fn checks_are_alike() {
         desk.put(&format!("{index}.{}", case.ending), &case.bytes);
         let format = Format::of_path(Path::new(&format!("a.{}", case.ending)));
         let stream = reading::decode(&case.bytes).and_then(|text| reading::request(text, format));
-        let Ok(mut stream) = stream.map(|request| polyloop::assemble(&request, None).to_canonical()) else {
+        let assembled = stream.and_then(|request| Ok(polyloop::assemble(&request, None)?.to_canonical()));
+        let Ok(mut stream) = assembled else {
             of_status[2] += 1;
             continue;
         };
