@@ -48,6 +48,7 @@ pub mod diff;
 pub mod error;
 pub mod golden;
 pub mod measure;
+pub mod provider;
 pub mod read;
 pub mod request;
 pub mod select;

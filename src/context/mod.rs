@@ -7,6 +7,7 @@ mod canonical;
 mod escape;
 mod json;
 pub(crate) mod masks;
+pub(crate) mod node;
 mod origin;
 mod scan;
 mod store;
@@ -37,6 +38,35 @@ pub struct Context<'a> {
     pub tools: Vec<Json<'a>>,
     /// The messages, in the order the model meets them.
     pub messages: Vec<Message<'a>>,
+}
+
+impl Context<'_> {
+    /// The same context, borrowing all text.
+    pub fn borrow(&self) -> Context<'_> {
+        Context {
+            tools: self.tools.iter().map(Json::borrow).collect(),
+            messages: self.messages.iter().map(Message::borrow).collect(),
+        }
+    }
+}
+
+impl Message<'_> {
+    /// The same message, borrowing all text.
+    pub fn borrow(&self) -> Message<'_> {
+        Message {
+            role: self.role.borrow(),
+            blocks: self.blocks.iter().map(Block::borrow).collect(),
+            origin: self.origin.borrow(),
+            fingerprint: self.fingerprint,
+        }
+    }
+}
+
+impl Block<'_> {
+    /// The same block, borrowing all text.
+    pub fn borrow(&self) -> Block<'_> {
+        Block { content: self.content.borrow(), origin: self.origin.borrow() }
+    }
 }
 
 /// The unit a model provider receives: a role and an ordered list of blocks.

@@ -44,6 +44,10 @@ pub enum Origin<'a> {
         /// The block's place in the message.
         block: Option<usize>,
     },
+    /// `input[3].content[0]`: a place in a recorded body, as its provider names it
+    Body(Cow<'a, str>),
+    /// `repair(messages[3].tool_calls[1])`: nothing recorded; added for the call at that place
+    Repair(Cow<'a, str>),
 }
 
 /// A part of a request, as sizes are summed and colours chosen by.
@@ -86,15 +90,23 @@ impl Origin<'_> {
             Origin::Goal(_) => Segment::Goal,
             Origin::RawOutput(_) | Origin::Observation(_) | Origin::ToolCall { .. } => Segment::Trajectory,
             Origin::Fragment { .. } => Segment::Fragments,
-            Origin::Recorded { .. } => Segment::Recorded,
+            Origin::Recorded { .. } | Origin::Body(_) | Origin::Repair(_) => Segment::Recorded,
         }
     }
 }
 
 impl<'a> Origin<'a> {
+    /// The same place, borrowing its names.
+    pub fn borrow(&self) -> Origin<'_> {
+        self.map(|text| Cow::Borrowed(text))
+    }
+
     /// The same place, on its own.
     pub(crate) fn to_owned<'t>(&self) -> Origin<'t> {
-        let own = |text: &Cow<'a, str>| Cow::Owned(text.to_string());
+        self.map(|text| Cow::Owned(text.to_owned()))
+    }
+
+    fn map<'o, 't>(&'o self, own: impl Fn(&'o str) -> Cow<'t, str>) -> Origin<'t> {
         match self {
             Origin::Injection { channel, index, entry_id } => {
                 Origin::Injection { channel: own(channel), index: *index, entry_id: own(entry_id) }
@@ -106,6 +118,8 @@ impl<'a> Origin<'a> {
             Origin::Observation(step) => Origin::Observation(*step),
             Origin::ToolCall { step, call } => Origin::ToolCall { step: *step, call: *call },
             Origin::Recorded { message, block } => Origin::Recorded { message: *message, block: *block },
+            Origin::Body(path) => Origin::Body(own(path)),
+            Origin::Repair(of) => Origin::Repair(own(of)),
         }
     }
 }
@@ -124,6 +138,8 @@ impl fmt::Display for Origin<'_> {
             Origin::Fragment { index, id } => write!(f, "fragments[{index}]#{id}"),
             Origin::Recorded { message, block: None } => write!(f, "messages[{message}]"),
             Origin::Recorded { message, block: Some(block) } => write!(f, "messages[{message}].content[{block}]"),
+            Origin::Body(path) => f.write_str(path),
+            Origin::Repair(of) => write!(f, "repair({of})"),
         }
     }
 }

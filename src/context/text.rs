@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use super::escape::{StringFault, canonical_escape, decode_json, unescape, write_escaped};
 use super::scan::{Scanned, scan};
@@ -15,6 +16,8 @@ pub enum Piece<'a> {
     Escaped(Cow<'a, str>),
     /// Text as it stands.
     Plain(Cow<'a, str>),
+    /// The same, held by more than one text.
+    Shared(Arc<str>),
     /// Text that was left in its file.
     Stored(Stored<'a>),
     /// One character many times: the padding of a template field.
@@ -92,6 +95,26 @@ impl<'a> Text<'a> {
 
     pub(super) fn pieces(&self) -> &[Piece<'a>] {
         &self.pieces
+    }
+
+    /// The same text, on its own.
+    pub(crate) fn into_owned<'t>(self) -> Text<'t> {
+        self.map_pieces(|piece| match piece {
+            Piece::Escaped(raw) => Piece::Escaped(Cow::Owned(raw.to_string())),
+            Piece::Plain(text) => Piece::Plain(Cow::Owned(text.to_string())),
+            Piece::Shared(text) => Piece::Shared(text.clone()),
+            Piece::Stored(stored) => stored.load(),
+            Piece::Fill(character, count) => Piece::Fill(*character, *count),
+        })
+    }
+
+    /// Lets copies share what is held here alone.
+    pub(crate) fn share(&mut self) {
+        for piece in &mut self.pieces {
+            if let Piece::Plain(Cow::Owned(text)) = piece {
+                *piece = Piece::Shared(Arc::from(std::mem::take(text)));
+            }
+        }
     }
 
     /// Appends text as it stands.
@@ -185,6 +208,7 @@ impl<'a> Text<'a> {
             match piece {
                 Piece::Escaped(raw) => out.write_all(raw.as_bytes())?,
                 Piece::Plain(text) => write_escaped(text, out)?,
+                Piece::Shared(text) => write_escaped(text, out)?,
                 Piece::Stored(stored) => stored.write_escaped(out)?,
                 Piece::Fill(..) => {
                     for chunk in (Chunks { fill: fill_of(piece), ..Chunks::of(&[]) }) {
@@ -202,6 +226,7 @@ impl Piece<'_> {
         match self {
             Piece::Escaped(raw) => Piece::Escaped(Cow::Borrowed(raw)),
             Piece::Plain(text) => Piece::Plain(Cow::Borrowed(text)),
+            Piece::Shared(text) => Piece::Plain(Cow::Borrowed(text)),
             Piece::Stored(stored) => Piece::Stored(*stored),
             Piece::Fill(character, count) => Piece::Fill(*character, *count),
         }
@@ -315,6 +340,7 @@ impl<'t> Iterator for Chunks<'t> {
             match self.pieces.next()? {
                 Piece::Escaped(raw) => self.escaped = raw,
                 Piece::Plain(text) => return Some(Cow::Borrowed(text)),
+                Piece::Shared(text) => return Some(Cow::Borrowed(text)),
                 Piece::Stored(stored) => {
                     let text = Text::of_piece(stored.load()).chunks().collect::<String>();
                     if !text.is_empty() {

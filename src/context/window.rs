@@ -66,6 +66,7 @@ fn raw<'p>(piece: &'p Piece<'_>) -> Option<&'p str> {
     match piece {
         Piece::Escaped(raw) => Some(raw),
         Piece::Plain(text) => Some(text),
+        Piece::Shared(text) => Some(text),
         Piece::Fill(..) | Piece::Stored(_) => None,
     }
 }

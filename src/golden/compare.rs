@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::context::{Canonical, Content, Context, equal_start};
 use crate::diff::{self, Class, FirstDifference, Subject};
 use crate::error::{Code, Error, Result};
-use crate::read::{self, Format, Input};
+use crate::read::{self, Format, Input, Recorded};
 
 /// How a golden is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,6 +162,15 @@ pub(super) fn recorded<'g>(text: &'g str, golden: Golden<'g>) -> Result<Context<
         Form::Yaml => Format::Yaml,
     };
     match read::read(text, Some(format)).map_err(named)? {
+        Input::Recorded(Recorded { is_stream: false, .. }) if golden.form == Form::Stream => {
+            Err(named(Error::new(Code::InputShape, "the golden is a log, not the canonical stream of a context")))
+        }
+        // What is left out of the comparison would be green by accident.
+        Input::Recorded(Recorded { unmodelled, .. }) if !unmodelled.is_empty() => {
+            let first = &unmodelled[0];
+            Err(named(Error::new(Code::InputShape, first.in_words()).with_path(&first.path))
+                .with_hint("a golden holds messages and nothing else: polyloop check --accept writes one"))
+        }
         Input::Recorded(recorded) => Ok(recorded.context),
         Input::Request(_) => Err(is_request()),
     }

@@ -17,7 +17,9 @@ mod outline_tests;
 mod pieces;
 mod plain;
 mod position;
+mod recorded;
 mod request;
+mod session;
 mod yaml;
 
 pub(crate) use fields::Path as NodePath;
@@ -29,11 +31,13 @@ pub(crate) use request::step;
 
 pub use folder::Folder;
 pub use node::limits;
+pub use recorded::{As, Call};
 
 use std::path::Path;
 
 use crate::context::{Context, Store};
 use crate::error::{Code, Error, Result};
+use crate::provider::{Unmodelled, Wire};
 use crate::request::RunRequest;
 use node::{Node, Value};
 
@@ -53,12 +57,12 @@ pub enum Format {
 pub enum Input<'a> {
     /// A run request, to be assembled.
     Request(Box<RunRequest<'a>>),
-    /// A recorded prompt: a canonical stream or a list of messages.
+    /// A recorded prompt: a canonical stream, a list of messages, a provider's body, or one call of a log.
     Recorded(Recorded<'a>),
 }
 
 /// A prompt that was recorded.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Recorded<'a> {
     /// The messages.
     pub context: Context<'a>,
@@ -67,6 +71,12 @@ pub struct Recorded<'a> {
     pub not_canonical_at: Option<usize>,
     /// Whether it is JSON Lines, and so claims to be a canonical stream.
     pub is_stream: bool,
+    /// The body it was read from; none of a canonical stream and of a session.
+    pub wire: Option<Wire<'a>>,
+    /// Which call of a log it is, if it is one.
+    pub call: Option<Call>,
+    /// What was recorded and is not part of the context.
+    pub unmodelled: Vec<Unmodelled>,
 }
 
 impl Format {
@@ -133,12 +143,25 @@ fn encoding_error(at: usize, message: String, wide: bool) -> Error {
 /// # Errors
 /// Everything that can be wrong with a document, with its place in `text`.
 pub fn read<'a>(text: &'a str, format: Option<Format>) -> Result<Input<'a>> {
+    read_as(text, format, As::default())
+}
+
+/// The same, with what is known of a recorded prompt.
+///
+/// # Errors
+/// As [`read`]; `usage.arguments` for a call that the log does not hold.
+pub fn read_as<'a>(text: &'a str, format: Option<Format>, taken: As) -> Result<Input<'a>> {
     let format = format.unwrap_or_else(|| Format::of_content(text));
     if format == Format::JsonLines {
-        return stream(text).map(Input::Recorded);
+        return match lines_are(text)? {
+            Lines::Stream if taken.shape.is_none() => stream(text, taken).map(Input::Recorded),
+            Lines::Log => recorded::log(json_lines(text), taken).map(Input::Recorded),
+            // One message a line is a stream whatever shape its messages have.
+            _ => stream(text, taken).map(Input::Recorded),
+        };
     }
     let root = parse(text, format).map_err(|error| error.locate(text.as_bytes()))?;
-    input(&root, text).map_err(|error| error.locate(text.as_bytes()))
+    input(root, text, taken).map_err(|error| error.locate(text.as_bytes()))
 }
 
 /// Reads one document that must be a run request.
@@ -157,7 +180,7 @@ pub fn request<'a>(text: &'a str, format: Option<Format>) -> Result<RunRequest<'
 /// document's file. What is wrong with it, and documents of other kinds, are to be read whole: [`read`] finds the words.
 pub(crate) fn outlined_request<'a>(outline: &'a Outline, store: &'a Store) -> Option<RunRequest<'a>> {
     let root = yaml::parse_outline(outline, store).ok()?;
-    match input(&root, &outline.text) {
+    match input(root, &outline.text, As::default()) {
         Ok(Input::Request(request)) if store.check().is_ok() => Some(*request),
         _ => None,
     }
@@ -180,33 +203,35 @@ pub fn place(error: Error, text: &str, format: Option<Format>) -> Error {
 /// # Errors
 /// Those of the syntax, with their place in `text`.
 pub fn looks_like_request(text: &str, format: Option<Format>) -> Result<bool> {
-    // Documents of many kinds have these two.
-    const COMMON: [&str; 2] = ["$schema", "metadata"];
     let format = format.unwrap_or_else(|| Format::of_content(text));
     let root = parse(text, format).map_err(|error| error.locate(text.as_bytes()))?;
-    let known = |entry: &node::Entry<'_>| request::keys::TOP.contains(&&*entry.key);
     Ok(match &root.value {
         Value::List(_) => false,
         Value::Map(entries) if entries.is_empty() => false,
         Value::Map(_) if is_report(&root) => false,
-        Value::Map(entries) => {
-            entries.iter().all(known) || entries.iter().any(|e| known(e) && !COMMON.contains(&&*e.key))
-        }
+        Value::Map(_) => request::is_meant(&root),
         _ => true,
     })
 }
 
 /// The lines of JSON Lines that hold anything, with their numbers from 0.
-pub fn json_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn json_lines(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
     text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty())
 }
 
-/// Whether JSON Lines are a batch of run requests, going by the first line that is JSON at all.
-///
-/// # Errors
-/// `input.shape` for lines that are neither requests nor messages; what is wrong with the first line, where no line is
-/// JSON.
-pub fn is_batch(text: &str) -> Result<bool> {
+/// What JSON Lines hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lines {
+    /// Messages.
+    Stream,
+    /// Run requests.
+    Batch,
+    /// Anything else: calls, or the events of a session.
+    Log,
+}
+
+/// What JSON Lines hold, going by the first line that is JSON at all.
+fn lines_are(text: &str) -> Result<Lines> {
     let mut first_fault = None;
     for (number, line) in json_lines(text) {
         let node = match json::parse(line) {
@@ -216,29 +241,40 @@ pub fn is_batch(text: &str) -> Result<bool> {
                 continue;
             }
         };
-        if messages::is_message(&node) || messages::is_tools_line(&node) {
-            return Ok(false);
-        }
-        return match &node.value {
-            Value::Map(entries) if entries.is_empty() => Ok(true),
-            Value::Map(entries) if entries.iter().any(|entry| request::keys::TOP.contains(&&*entry.key)) => Ok(true),
-            _ => Err(foreign(&node).locate(line.as_bytes()).shift_lines(number)),
-        };
+        return Ok(match &node.value {
+            _ if messages::is_message(&node) || messages::is_tools_line(&node) => Lines::Stream,
+            Value::Map(entries) if entries.is_empty() => Lines::Batch,
+            _ if session::is_line(&node) => Lines::Log,
+            _ if request::is_meant(&node) => Lines::Batch,
+            _ => Lines::Log,
+        });
     }
-    first_fault.map_or(Ok(false), Err)
+    first_fault.map_or(Ok(Lines::Stream), Err)
+}
+
+/// Whether JSON Lines are a batch of run requests, going by the first line that is JSON at all.
+///
+/// # Errors
+/// What is wrong with the first line, where no line is JSON.
+pub fn is_batch(text: &str) -> Result<bool> {
+    lines_are(text).map(|lines| lines == Lines::Batch)
 }
 
 /// Reads a canonical stream.
-fn stream(text: &str) -> Result<Recorded<'_>> {
+fn stream(text: &str, taken: As) -> Result<Recorded<'_>> {
     let mut context = Context::default();
     for (number, line) in json_lines(text) {
-        let pushed = json::parse(line).and_then(|node| messages::push_line(&node, &mut context));
-        pushed.map_err(|error| error.locate(line.as_bytes()).shift_lines(number))?;
+        let located = |error: Error| error.locate(line.as_bytes()).shift_lines(number);
+        let node = json::parse(line).map_err(located)?;
+        if number == 0 {
+            recorded::only_call(taken, &node).map_err(located)?;
+        }
+        messages::push_line(&node, &mut context).map_err(located)?;
     }
     let mut check = FirstDifference { expected: text.as_bytes(), at: 0, found: false };
     context.write_canonical(&mut check).expect("comparing takes every write");
     let not_canonical_at = (check.found || check.at < text.len()).then_some(check.at);
-    Ok(Recorded { context, not_canonical_at, is_stream: true })
+    Ok(Recorded { context, not_canonical_at, is_stream: true, ..Recorded::default() })
 }
 
 /// Takes what is written for as long as it is what was expected.
@@ -278,20 +314,22 @@ fn parse(text: &str, format: Format) -> Result<Node<'_>> {
     }
 }
 
-fn input<'a>(root: &Node<'a>, text: &'a str) -> Result<Input<'a>> {
-    let recorded = |context| Input::Recorded(Recorded { context, not_canonical_at: None, is_stream: false });
-    match &root.value {
-        Value::List(items) if items.iter().all(messages::is_message) => messages::message_list(items).map(recorded),
-        Value::Map(_) if messages::is_message(root) => messages::message_list(std::slice::from_ref(root)).map(recorded),
-        Value::Map(entries)
-            if !entries.is_empty()
-                && !entries.iter().any(|e| request::keys::TOP.contains(&&*e.key))
-                && is_foreign(root) =>
-        {
-            Err(foreign(root))
-        }
-        _ => request::run_request(root, text).map(|request| Input::Request(Box::new(request))),
+fn input<'a>(root: Node<'a>, text: &'a str, taken: As) -> Result<Input<'a>> {
+    let is_request = match &root.value {
+        _ if taken.shape.is_some() => false,
+        Value::Map(entries) => entries.is_empty() || request::is_meant(&root),
+        _ => false,
+    };
+    if !is_request && (taken.shape.is_some() || recorded::is_recorded(&root) || messages::is_message(&root)) {
+        return recorded::read(root, taken).map(Input::Recorded);
     }
+    if !is_request && is_foreign(&root) {
+        return Err(foreign(&root));
+    }
+    if taken.call.is_some() {
+        recorded::only_call(taken, &root)?;
+    }
+    request::run_request(&root, text).map(|request| Input::Request(Box::new(request)))
 }
 
 /// Whether a document is one of polyloop's own, such as a manifest that is kept beside its request.
@@ -315,7 +353,7 @@ fn foreign(node: &Node<'_>) -> Error {
         _ => "this is neither a run request nor a list of messages",
     };
     node.error(Code::InputShape, message).with_hint(
-        "inputs are run requests, canonical streams and lists of messages; provider bodies and logs of calls are not \
-         read by this version",
+        "inputs are run requests, canonical streams, lists of messages, bodies of providers' requests and logs that hold \
+         such; --from names the shape of a body",
     )
 }

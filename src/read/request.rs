@@ -41,6 +41,20 @@ pub(crate) mod keys {
         &["request_id", "run_id", "step_id", "model", "agent_version", "policy_version", "capability_set_version"];
 }
 
+/// Whether a map is meant as a run request: it has a key that only a request has, or no other keys than those of one. Some
+/// keys stand in bodies too.
+pub(crate) fn is_meant(node: &Node<'_>) -> bool {
+    const COMMON: [&str; 2] = ["$schema", "metadata"];
+    const IN_BODIES: [&str; 4] = ["tools", "run", "state", "budget"];
+    let Value::Map(entries) = &node.value else { return false };
+    let known = |key: &str| keys::TOP.contains(&key);
+    let is_own = |key: &str| known(key) && !COMMON.contains(&key);
+    let has = |is: &dyn Fn(&str) -> bool| entries.iter().any(|entry| is(&entry.key));
+    has(&|key| is_own(key) && !IN_BODIES.contains(&key))
+        || entries.iter().all(|entry| known(&entry.key))
+        || has(&is_own) && !super::recorded::is_recorded(node)
+}
+
 /// Reads a document as a run request; `source` is the text it came from.
 pub(crate) fn run_request<'a>(node: &Node<'a>, source: &'a str) -> Result<RunRequest<'a>> {
     let parts = parts(node)?;

@@ -266,7 +266,7 @@ pub(super) fn responsibility_of(message: &Message<'_>) -> Option<Responsibility>
         Origin::Injection { .. } => Some(Responsibility::SelectedSkillsAndTools),
         Origin::Goal(_) => Some(Responsibility::GoalAndAcceptance),
         Origin::RawOutput(_) | Origin::Observation(_) | Origin::ToolCall { .. } => Some(Responsibility::RecentHistory),
-        Origin::Fragment { .. } | Origin::Recorded { .. } => None,
+        Origin::Fragment { .. } | Origin::Recorded { .. } | Origin::Body(_) | Origin::Repair(_) => None,
     }
 }
 

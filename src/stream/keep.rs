@@ -77,7 +77,7 @@ impl Outline<'_> {
             }
             Kind::Yaml(outline, store) => Input::Request(Box::new(read::outlined_request(outline, store)?)),
             Kind::Stream(context) => {
-                Input::Recorded(Recorded { context: mem::take(context), not_canonical_at: None, is_stream: true })
+                Input::Recorded(Recorded { context: mem::take(context), is_stream: true, ..Recorded::default() })
             }
         };
         Some(Kept { input, fingerprints, digest: self.digest.take().map(Pending::wait) })
@@ -218,6 +218,7 @@ impl<'s> Left<'s, '_> {
         text.map_pieces(|piece| match piece {
             Piece::Escaped(raw) => self.escaped(raw),
             Piece::Plain(text) => Piece::Plain(Cow::Owned(text.to_string())),
+            Piece::Shared(text) => Piece::Shared(text.clone()),
             Piece::Fill(character, count) => Piece::Fill(*character, *count),
             // Left in another store, which may not last.
             Piece::Stored(stored) => stored.load(),

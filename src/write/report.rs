@@ -10,6 +10,7 @@ use super::words::thousands;
 use crate::context::{Block, Content, Context, Message, Origin, Segment, ToolInput};
 use crate::diff::{Comparison, Subject};
 use crate::measure::{self, Size, Verdict};
+use crate::read::Recorded;
 use crate::request::{Run, RunRequest, Warning};
 use crate::select::{Manifest, Reason, Selection};
 
@@ -120,6 +121,15 @@ impl<'r> Report<'r> {
         report.warnings.extend(selection.warnings.iter().cloned());
         report.selection = Some(selection);
         report
+    }
+
+    /// Warns of what was recorded and is not part of the context.
+    pub fn note_recorded(&mut self, recorded: &Recorded<'_>) {
+        self.warnings.extend(recorded.unmodelled.iter().map(|unmodelled| Warning {
+            code: unmodelled.code(),
+            path: unmodelled.path.clone(),
+            message: unmodelled.in_words(),
+        }));
     }
 
     /// The record of the selection, and by the way the digest; made when it is first asked for.

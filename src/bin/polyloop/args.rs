@@ -4,7 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use polyloop::provider::Shape;
+use polyloop::read::As;
 use polyloop::{Code, Error, Result};
 
 use crate::io::name_of;
@@ -94,6 +97,9 @@ pub struct Render {
     pub save: Option<PathBuf>,
 
     #[command(flatten)]
+    pub from: From,
+
+    #[command(flatten)]
     pub root: Root,
 
     #[command(flatten)]
@@ -102,6 +108,30 @@ pub struct Render {
     /// Write what is printed to FILE instead, atomically; - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// How a recorded prompt is to be taken.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct From {
+    /// The shape of a provider's body; found out unless given
+    #[arg(long, value_name = "SHAPE", value_parser = shapes())]
+    from: Option<Shape>,
+
+    /// Which call of a log, counted from 0; the last unless given
+    #[arg(long, value_name = "N")]
+    call: Option<usize>,
+}
+
+impl From {
+    /// For the library.
+    pub fn taken(self) -> As {
+        As { shape: self.from, call: self.call }
+    }
+}
+
+fn shapes() -> impl TypedValueParser<Value = Shape> {
+    let known = |name: String| Shape::of_name(&name).ok_or("no shape");
+    PossibleValuesParser::new(Shape::ALL.map(Shape::as_str)).try_map(known)
 }
 
 /// Where files may be read from.
@@ -184,6 +214,9 @@ pub struct Diff {
     /// Show the lines of every change; without it those of the first 100
     #[arg(long)]
     pub all: bool,
+
+    #[command(flatten)]
+    pub from: From,
 
     #[command(flatten)]
     pub root: Root,

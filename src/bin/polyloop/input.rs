@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use polyloop::context::{Fingerprint, Store};
 use polyloop::diff::Subject;
-use polyloop::read::{self, Folder, Format, Input, Recorded, limits};
+use polyloop::read::{self, As, Folder, Format, Input, Recorded, limits};
 use polyloop::select::Selection;
 use polyloop::stream::{self, Kept, Outline};
 use polyloop::{Code, Context, Error, Result, RunRequest, assemble, select};
@@ -189,6 +189,16 @@ impl Document {
         self.outline_until(store, options, &AtomicBool::new(false))
     }
 
+    /// The same, for what may be a recorded prompt that is to be taken in a certain way: then it is held.
+    pub fn outline_as<'s>(
+        &mut self,
+        store: Option<&'s Store>,
+        options: stream::Options,
+        taken: As,
+    ) -> Option<Outline<'s>> {
+        if is_plain(taken) { self.outline(store, options) } else { None }
+    }
+
     /// The same, until `stop` is set: then it finds nothing.
     pub fn outline_until<'s>(
         &mut self,
@@ -247,6 +257,11 @@ impl From<Source> for Document {
     }
 }
 
+/// Whether nothing is said of how a prompt was recorded.
+pub fn is_plain(taken: As) -> bool {
+    taken.shape.is_none() && taken.call.is_none()
+}
+
 /// Where the files of a request may be: those of standard input are looked for from the current folder on.
 pub fn folder_of(path: &Path, root: &Root) -> Result<Folder> {
     // The name - has no folder, and so stands for the current one.
@@ -265,14 +280,17 @@ pub struct Side<'s> {
 
 impl<'s> Side<'s> {
     /// Of what one pass found, or else of what is held.
-    pub fn of(kept: Option<Kept<'s>>, held: Option<&'s Source>) -> Option<Result<Self>> {
-        let Some(Kept { input, fingerprints, digest }) = kept else { return held.map(Side::read) };
+    pub fn of(kept: Option<Kept<'s>>, held: Option<&'s Source>, taken: As) -> Option<Result<Self>> {
+        let Some(Kept { input, fingerprints, digest }) = kept else {
+            return held.map(|source| Side::read(source, taken));
+        };
         Some(Ok(Side { input, digest, fingerprints, source: None }))
     }
 
-    fn read(source: &'s Source) -> Result<Self> {
+    fn read(source: &'s Source, taken: As) -> Result<Self> {
         let text = source.text()?;
-        let input = read::read(text, Some(source.format_of(text))).map_err(|error| error.with_source(&source.name))?;
+        let input = read::read_as(text, Some(source.format_of(text)), taken)
+            .map_err(|error| error.with_source(&source.name))?;
         Ok(Side { input, digest: None, fingerprints: Vec::new(), source: Some(source) })
     }
 
@@ -301,10 +319,18 @@ impl<'s> Side<'s> {
     pub fn context(&self, steps: Option<usize>) -> Result<Context<'_>> {
         let mut context = match &self.input {
             Input::Request(request) => assemble(request, steps).map_err(|error| placed_in(self.source, error))?,
-            Input::Recorded(Recorded { context, .. }) => context.clone(),
+            Input::Recorded(Recorded { context, .. }) => context.borrow(),
         };
         stream::sign(&mut context, &self.fingerprints);
         Ok(context)
+    }
+
+    /// The recorded prompt, if it is one.
+    pub fn recorded(&self) -> Option<&Recorded<'s>> {
+        match &self.input {
+            Input::Recorded(recorded) => Some(recorded),
+            Input::Request(_) => None,
+        }
     }
 
     /// What the messages were assembled from, if they were.

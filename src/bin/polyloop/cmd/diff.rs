@@ -12,7 +12,7 @@ use polyloop::{Result, RunRequest};
 use super::render::usage;
 use crate::args::{Diff, DiffFormat};
 use crate::exit::Exit;
-use crate::input::{Document, Side, folder_of, same_bytes};
+use crate::input::{Document, Side, folder_of, is_plain, same_bytes};
 use crate::io::{both, refuse_overwriting, write_json, write_out_if};
 use crate::terminal::Terminal;
 
@@ -22,7 +22,11 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
     }
     refuse_overwriting(args.output.as_deref(), [args.a.as_path(), args.b.as_path()])?;
     let (mut document_a, mut document_b) = (Document::open(&args.a)?, Document::open(&args.b)?);
-    let (store_a, store_b) = (document_a.store()?, document_b.store()?);
+    let taken = args.from.taken();
+    let (store_a, store_b) = match is_plain(taken) {
+        true => (document_a.store()?, document_b.store()?),
+        false => (None, None),
+    };
     let at_once = args.work.threads().get() > 1;
     let files = match document_a.format() == document_b.format() {
         true => document_a.reopened().zip(document_b.reopened()),
@@ -37,14 +41,14 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
     let held_b = if kept_b.is_none() && !is_same { Some(document_b.hold()?) } else { None };
     let (side_a, side_b) = both(
         at_once,
-        || Side::of(kept_a, held_a.as_ref()).transpose(),
-        || Side::of(kept_b, held_b.as_ref()).transpose(),
+        || Side::of(kept_a, held_a.as_ref(), taken).transpose(),
+        || Side::of(kept_b, held_b.as_ref(), taken).transpose(),
     );
     // Equal requests in two folders may name unequal files.
     let names_files = |side: &Side<'_>| side.request().is_some_and(RunRequest::has_files);
     let late = is_same && side_a.as_ref().is_ok_and(|side| side.as_ref().is_some_and(names_files));
     let held_late = if late { Some(document_b.hold()?) } else { None };
-    let side_b = if late { Side::of(None, held_late.as_ref()).transpose() } else { side_b };
+    let side_b = if late { Side::of(None, held_late.as_ref(), taken).transpose() } else { side_b };
     let (folder_a, folder_b) = (folder_of(&args.a, &args.root)?, folder_of(&args.b, &args.root)?);
     let side_a = side_a.and_then(|side| side.map(|side| side.resolve(&folder_a)).transpose());
     let side_b = side_b.and_then(|side| side.map(|side| side.resolve(&folder_b)).transpose());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use polyloop::diff;
 use polyloop::measure::Verdict;
-use polyloop::read::{self, Format};
+use polyloop::read::{self, As, Format};
 use polyloop::stream::{Outline, write};
 use polyloop::write::{Report, View, is_live, write_yaml};
 use polyloop::{Code, Context, Error, Result};
@@ -13,29 +13,35 @@ use polyloop::{Code, Context, Error, Result};
 use super::stream;
 use crate::args::{Render, RenderFormat};
 use crate::exit::Exit;
-use crate::input::{Document, Side, Source, folder_of};
+use crate::input::{Document, Side, Source, folder_of, is_plain};
 use crate::io::{file_of, is_same_file, note, refuse_overwriting, save_if, write_json, write_out_if};
 use crate::terminal::Terminal;
 
 pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     check_outputs(args)?;
-    if let Some(exit) = super::batch::stream(args, terminal)? {
+    let taken = args.from.taken();
+    if is_plain(taken)
+        && let Some(exit) = super::batch::stream(args, terminal)?
+    {
         return Ok(exit);
     }
     let mut document = Document::open(&args.input)?;
-    if let Some(exit) = stream::run(args, &mut document, terminal)? {
+    if is_plain(taken)
+        && let Some(exit) = stream::run(args, &mut document, terminal)?
+    {
         return Ok(exit);
     }
     let store = document.store()?;
-    let mut outline = document.outline(store.as_ref(), stream::options(args, shows_digest(args)));
+    let mut outline = document.outline_as(store.as_ref(), stream::options(args, shows_digest(args)), taken);
     let kept = outline.as_mut().and_then(Outline::input);
     let held = if kept.is_none() { Some(document.hold()?) } else { None };
     if let Some(source) = &held
+        && is_plain(taken)
         && is_batch(source)?
     {
         return Ok(super::batch::run(args, source, terminal)?);
     }
-    let Some(side) = Side::of(kept, held.as_ref()) else { unreachable!("one of the two is there") };
+    let Some(side) = Side::of(kept, held.as_ref(), taken) else { unreachable!("one of the two is there") };
     let side = side?.resolve(&folder_of(&args.input, &args.root)?).map_err(|error| document.placed(error))?;
     match side.request() {
         Some(request) => check_steps(args.steps, request.parts().trajectory.len())?,
@@ -50,6 +56,9 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
         Some(selection) => Report::of_selection(document.name(), selection),
         None => Report::new(document.name(), &context, side.request()),
     };
+    if let Some(recorded) = side.recorded() {
+        report.note_recorded(recorded);
+    }
     if let Some(digest) = &side.digest {
         report.set_digest(digest.clone());
     }
@@ -61,7 +70,7 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     let mut outline = earlier.outline(store.as_ref(), polyloop::stream::Options::default());
     let kept = outline.as_mut().and_then(Outline::input);
     let held = if kept.is_none() { Some(earlier.hold()?) } else { None };
-    let Some(side) = Side::of(kept, held.as_ref()) else { unreachable!("one of the two is there") };
+    let Some(side) = Side::of(kept, held.as_ref(), As::default()) else { unreachable!("one of the two is there") };
     let side = side?;
     if side.request().is_some() {
         return Err(Error::new(Code::InputShape, "--against takes a render, not a run request")

@@ -1,0 +1,137 @@
+//! Anthropic Messages.
+
+use super::Marks;
+use super::reading::{Reading, block, boolean, fault, has, items, kind, text, text_or_empty, tool_input};
+use crate::context::node::{Node, Value};
+use crate::context::{Block, Content, Role};
+use crate::error::Result;
+
+/// What only this shape has.
+pub(super) fn marks(root: &Node<'_>, marks: &mut Marks) {
+    for key in ["anthropic_version", "anthropic_beta", "mcp_servers", "stop_sequences", "container"] {
+        if has(root, key) {
+            marks.strong(key);
+        }
+    }
+    for key in ["thinking", "top_k", "max_tokens", "cache_control"] {
+        if has(root, key) {
+            marks.weak(key);
+        }
+    }
+    match root.get("system").map(|system| &system.value) {
+        Some(Value::Text(_)) => marks.strong("system beside messages"),
+        Some(Value::List(blocks)) if blocks.iter().all(|block| block.get("type").is_some()) => {
+            marks.strong("system beside messages");
+        }
+        _ => {}
+    }
+    if let Some(Value::List(tools)) = root.get("tools").map(|tools| &tools.value)
+        && tools.iter().any(|tool| tool.get("input_schema").is_some())
+    {
+        marks.strong("tools with `input_schema`");
+    }
+    for message in super::messages(root) {
+        for part in super::parts(message) {
+            match &*kind(part) {
+                "tool_use"
+                | "tool_result"
+                | "thinking"
+                | "redacted_thinking"
+                | "server_tool_use"
+                | "document"
+                | "mcp_tool_use"
+                | "mcp_tool_result"
+                | "web_search_tool_result"
+                | "search_result" => {
+                    marks.strong("blocks of type tool_use, tool_result, thinking or document");
+                }
+                "image" if part.get("source").is_some() => marks.strong("images with a source"),
+                _ => {}
+            }
+        }
+    }
+}
+
+pub(super) fn read<'a>(root: &Node<'a>, reading: &mut Reading<'a>) -> Result<()> {
+    reading.tools(root.get("tools"), "tools")?;
+    if let Some(system) = root.get("system").filter(|system| !matches!(system.value, Value::Null)) {
+        let blocks = blocks(system, "system", reading)?;
+        reading.push(Role::System, blocks, "system".to_owned());
+    }
+    let list = items(root.get("messages").unwrap_or(root), "messages")?;
+    list.iter().enumerate().try_for_each(|(index, item)| message(item, format!("messages[{index}]"), reading))
+}
+
+/// Reads a message; those of a session stand at other paths.
+pub(super) fn message<'a>(item: &Node<'a>, path: String, reading: &mut Reading<'a>) -> Result<()> {
+    if !matches!(item.value, Value::Map(_)) {
+        return Err(fault(item, &path, format!("a message is a map, not {}", item.kind())));
+    }
+    reading.only(item, &["role", "content"], &path);
+    let role = reading.role(item, &path)?;
+    let blocks = content(item, &path, reading)?;
+    reading.push(role, blocks, path);
+    Ok(())
+}
+
+/// The content of a message.
+pub(super) fn content<'a>(item: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Vec<Block<'a>>> {
+    match item.get("content") {
+        None | Some(Node { value: Value::Null, .. }) => Ok(Vec::new()),
+        Some(content) => blocks(content, &format!("{path}.content"), reading),
+    }
+}
+
+fn blocks<'a>(node: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Vec<Block<'a>>> {
+    match &node.value {
+        Value::Text(text) => Ok(vec![block(Content::Text(text.clone()), path.to_owned())]),
+        Value::List(parts) => {
+            let part = |(index, part)| {
+                let path = format!("{path}[{index}]");
+                Ok(block(self::part(part, &path, reading)?, path))
+            };
+            parts.iter().enumerate().map(part).collect()
+        }
+        _ => Err(fault(node, path, format!("{path} must be a string or a list of blocks, not {}", node.kind()))),
+    }
+}
+
+fn part<'a>(part: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Content<'a>> {
+    if let Value::Text(text) = &part.value {
+        return Ok(Content::Text(text.clone()));
+    }
+    match &*kind(part) {
+        "text" if matches!(part.get("text"), Some(Node { value: Value::Text(_), .. })) => {
+            reading.only(part, &["type", "text", "cache_control"], path);
+            Ok(Content::Text(text_or_empty(part, "text", path)?))
+        }
+        "thinking" if matches!(part.get("thinking"), Some(Node { value: Value::Text(_), .. })) => {
+            reading.only(part, &["type", "thinking", "signature", "cache_control"], path);
+            let thought = text_or_empty(part, "thinking", path)?;
+            Ok(Content::Thinking { text: thought, signature: text(part, "signature", path)? })
+        }
+        "tool_use" => {
+            reading.only(part, &["type", "id", "name", "input", "cache_control"], path);
+            Ok(Content::ToolUse {
+                id: text_or_empty(part, "id", path)?,
+                name: text_or_empty(part, "name", path)?,
+                input: tool_input(part.get("input"))?,
+            })
+        }
+        "tool_result" => {
+            reading.only(part, &["type", "tool_use_id", "content", "is_error", "cache_control"], path);
+            Ok(Content::ToolResult {
+                tool_use_id: text_or_empty(part, "tool_use_id", path)?,
+                content: content(part, path, reading)?.into_iter().map(|block| block.content).collect(),
+                is_error: boolean(part, "is_error"),
+                status: None,
+            })
+        }
+        "image" if has(part, "source") => {
+            reading.only(part, &["type", "source", "cache_control"], path);
+            let source = part.get("source").unwrap_or(part).to_json()?;
+            Ok(Content::Image { source, chars: None })
+        }
+        other => reading.opaque(other, part, path),
+    }
+}

@@ -1,0 +1,189 @@
+//! OpenAI Chat Completions, and the many that copy it.
+
+use super::Marks;
+use super::reading::{Reading, block, boolean, fault, has, items, kind, text, text_or_empty, tool_input};
+use crate::context::node::{Node, Value};
+use crate::context::{Block, Content, Role, Text};
+use crate::error::Result;
+
+/// What only this shape has.
+pub(super) fn marks(root: &Node<'_>, marks: &mut Marks) {
+    const PARAMETERS: [&str; 12] = [
+        "max_completion_tokens",
+        "n",
+        "logprobs",
+        "logit_bias",
+        "response_format",
+        "frequency_penalty",
+        "presence_penalty",
+        "seed",
+        "stream_options",
+        "functions",
+        "function_call",
+        "stop",
+    ];
+    PARAMETERS.iter().filter(|key| has(root, key)).for_each(|key| marks.weak(key));
+    let tools = root.get("tools").map(|tools| &tools.value);
+    if let Some(Value::List(tools)) = tools
+        && tools.iter().any(|tool| tool.get("function").is_some())
+    {
+        marks.strong("tools with `function`");
+    }
+    for message in super::messages(root) {
+        for key in ["tool_calls", "function_call", "tool_call_id", "reasoning_content", "refusal", "audio"] {
+            // Those that copy the shape write null for what is not there.
+            if message.get(key).is_some() {
+                marks.strong(key);
+            }
+        }
+        match message.get("role").map(|role| &role.value) {
+            Some(Value::Text(role)) if matches!(&*role.to_cow(), "tool" | "developer" | "function") => {
+                marks.strong("a role of tool, function or developer");
+            }
+            Some(Value::Text(role)) if role.to_cow() == "system" => marks.weak("a message of role system"),
+            _ => {}
+        }
+        for part in super::parts(message) {
+            if matches!(&*kind(part), "image_url" | "input_audio" | "file" | "refusal" | "video_url") {
+                marks.strong("parts of type image_url, input_audio, file or refusal");
+            }
+        }
+    }
+}
+
+pub(super) fn read<'a>(root: &Node<'a>, reading: &mut Reading<'a>) -> Result<()> {
+    // Logs of LiteLLM keep the tools among the arguments of the call.
+    let tools = [Some(root), root.get("kwargs")].into_iter().flatten().find_map(|map| map.get("tools"));
+    reading.tools(tools.or_else(|| root.get("functions")), "tools")?;
+    let (list, base) = match root.get("messages") {
+        Some(list) => (items(list, "messages")?, "messages"),
+        None => (items(root, "messages")?, "messages"),
+    };
+    list.iter().enumerate().try_for_each(|(index, item)| message(item, format!("{base}[{index}]"), reading))
+}
+
+/// Reads a message, wherever it stands.
+pub(super) fn message<'a>(item: &Node<'a>, path: String, reading: &mut Reading<'a>) -> Result<()> {
+    if !matches!(item.value, Value::Map(_)) {
+        return Err(fault(item, &path, format!("a message is a map, not {}", item.kind())));
+    }
+    reading.only(
+        item,
+        &[
+            "role",
+            "content",
+            "tool_calls",
+            "function_call",
+            "tool_call_id",
+            "reasoning_content",
+            "reasoning",
+            "refusal",
+            "cache_control",
+        ],
+        &path,
+    );
+    let role = reading.role(item, &path)?;
+    let mut blocks = Vec::new();
+    for key in ["reasoning_content", "reasoning"] {
+        match item.get(key).map(|value| &value.value) {
+            Some(Value::Text(text)) if blocks.is_empty() && !text.is_empty() => {
+                let thought = Content::Thinking { text: text.clone(), signature: None };
+                blocks.push(block(thought, format!("{path}.{key}")));
+            }
+            None | Some(Value::Null | Value::Text(_)) => {}
+            Some(_) => reading.note(super::What::Key, key, || format!("{path}.{key}")),
+        }
+    }
+    let said = content(item, &path, reading)?;
+    if role == Role::Tool || role.as_str() == "function" {
+        let result = Content::ToolResult {
+            tool_use_id: text_or_empty(item, "tool_call_id", &path)?,
+            content: said.into_iter().map(|block| block.content).collect(),
+            is_error: boolean(item, "is_error"),
+            status: None,
+        };
+        blocks.push(block(result, path.clone()));
+        reading.push(role, blocks, path);
+        return Ok(());
+    }
+    blocks.extend(said);
+    if let Some(refusal) = item.get("refusal").filter(|refusal| !matches!(refusal.value, Value::Null)) {
+        let path = format!("{path}.refusal");
+        blocks.push(block(reading.opaque("refusal", refusal, &path)?, path));
+    }
+    calls(item, &path, reading, &mut blocks)?;
+    reading.push(role, blocks, path);
+    Ok(())
+}
+
+fn calls<'a>(item: &Node<'a>, path: &str, reading: &mut Reading<'a>, blocks: &mut Vec<Block<'a>>) -> Result<()> {
+    if let Some(list) = item.get("tool_calls").filter(|list| !matches!(list.value, Value::Null)) {
+        let path = format!("{path}.tool_calls");
+        for (index, call) in items(list, &path)?.iter().enumerate() {
+            let path = format!("{path}[{index}]");
+            let Some(function) = call.get("function") else {
+                let kind = kind(call).into_owned();
+                blocks.push(block(reading.opaque(&kind, call, &path)?, path));
+                continue;
+            };
+            reading.only(call, &["id", "type", "function", "index", "cache_control"], &path);
+            reading.only(function, &["name", "arguments"], &format!("{path}.function"));
+            let content = Content::ToolUse {
+                id: text_or_empty(call, "id", &path)?,
+                name: text_or_empty(function, "name", &path)?,
+                input: tool_input(function.get("arguments"))?,
+            };
+            blocks.push(block(content, path));
+        }
+    }
+    if let Some(call) = item.get("function_call").filter(|call| !matches!(call.value, Value::Null)) {
+        let path = format!("{path}.function_call");
+        let content = Content::ToolUse {
+            id: Text::default(),
+            name: text_or_empty(call, "name", &path)?,
+            input: tool_input(call.get("arguments"))?,
+        };
+        blocks.push(block(content, path));
+    }
+    Ok(())
+}
+
+fn content<'a>(item: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Vec<Block<'a>>> {
+    let path = format!("{path}.content");
+    let Some(content) = item.get("content") else { return Ok(Vec::new()) };
+    match &content.value {
+        Value::Null => Ok(Vec::new()),
+        Value::Text(text) => Ok(vec![block(Content::Text(text.clone()), path)]),
+        Value::List(parts) => {
+            let part = |(index, part)| {
+                let path = format!("{path}[{index}]");
+                Ok(block(self::part(part, &path, reading)?, path))
+            };
+            parts.iter().enumerate().map(part).collect()
+        }
+        _ => Err(fault(content, &path, format!("{path} must be a string, a list or null, not {}", content.kind()))),
+    }
+}
+
+fn part<'a>(part: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Content<'a>> {
+    if let Value::Text(text) = &part.value {
+        return Ok(Content::Text(text.clone()));
+    }
+    match &*kind(part) {
+        "text" => {
+            reading.only(part, &["type", "text", "cache_control"], path);
+            match text(part, "text", path)? {
+                Some(text) => Ok(Content::Text(text)),
+                None => reading.opaque("text", part, path),
+            }
+        }
+        "image_url" => {
+            reading.only(part, &["type", "image_url", "cache_control"], path);
+            match part.get("image_url") {
+                Some(source) => Ok(Content::Image { source: source.to_json()?, chars: None }),
+                None => reading.opaque("image_url", part, path),
+            }
+        }
+        other => reading.opaque(other, part, path),
+    }
+}

@@ -1,0 +1,142 @@
+//! OpenAI Responses.
+
+use super::Marks;
+use super::reading::{Reading, block, fault, has, items, kind, text, text_or_empty, tool_input};
+use crate::context::node::{Node, Value};
+use crate::context::{Block, Content, Role, Text};
+use crate::error::Result;
+
+/// What only this shape has.
+pub(super) fn marks(root: &Node<'_>, marks: &mut Marks) {
+    match root.get("input").map(|input| &input.value) {
+        Some(Value::Text(_) | Value::List(_)) if root.get("messages").is_none() => marks.strong("input"),
+        _ => {}
+    }
+    if has(root, "previous_response_id") && root.get("messages").is_none() {
+        marks.strong("previous_response_id");
+    }
+    if let Value::List(list) = &root.value {
+        let is_item = |item: &Node<'_>| {
+            matches!(&*kind(item), "function_call" | "function_call_output" | "reasoning" | "item_reference")
+                || kind(item) == "message" && item.get("content").is_some()
+        };
+        let is_part = |part: &Node<'_>| matches!(&*kind(part), "input_text" | "output_text" | "input_image");
+        if list.iter().any(is_item) || list.iter().flat_map(super::parts).any(is_part) {
+            marks.strong("items of type function_call, reasoning or message");
+        }
+    }
+}
+
+pub(super) fn read<'a>(root: &Node<'a>, reading: &mut Reading<'a>) -> Result<()> {
+    reading.tools(root.get("tools"), "tools")?;
+    match root.get("instructions").map(|said| &said.value) {
+        None | Some(Value::Null) => {}
+        Some(Value::Text(text)) => {
+            let said = block(Content::Text(text.clone()), "instructions".to_owned());
+            reading.push(Role::System, vec![said], "instructions".to_owned());
+        }
+        // As it comes back in a response: the items it was made into.
+        Some(_) => reading.note(super::What::Key, "instructions", || "instructions".to_owned()),
+    }
+    match root.get("input").or(matches!(root.value, Value::List(_)).then_some(root)) {
+        // A call may go on from what the provider keeps.
+        None | Some(Node { value: Value::Null, .. }) => Ok(()),
+        Some(Node { value: Value::Text(text), .. }) => {
+            let said = block(Content::Text(text.clone()), "input".to_owned());
+            reading.push(Role::User, vec![said], "input".to_owned());
+            Ok(())
+        }
+        Some(list) => items(list, "input")?
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, item)| self::item(item, format!("input[{index}]"), reading)),
+    }
+}
+
+fn item<'a>(item: &Node<'a>, path: String, reading: &mut Reading<'a>) -> Result<()> {
+    if !matches!(item.value, Value::Map(_)) {
+        return Err(fault(item, &path, format!("an item is a map, not {}", item.kind())));
+    }
+    let kind = kind(item);
+    match &*kind {
+        "" | "message" => {
+            reading.only(item, &["type", "role", "content", "id", "status"], &path);
+            let role = reading.role(item, &path)?;
+            let blocks = content(item, "content", &path, reading)?;
+            reading.push(role, blocks, path);
+        }
+        "function_call" => {
+            reading.only(item, &["type", "id", "call_id", "name", "arguments", "status"], &path);
+            let call = Content::ToolUse {
+                id: text_or_empty(item, "call_id", &path)?,
+                name: text_or_empty(item, "name", &path)?,
+                input: tool_input(item.get("arguments"))?,
+            };
+            reading.push(Role::Assistant, vec![block(call, path.clone())], path);
+        }
+        "function_call_output" => {
+            reading.only(item, &["type", "id", "call_id", "output", "status"], &path);
+            let result = Content::ToolResult {
+                tool_use_id: text_or_empty(item, "call_id", &path)?,
+                content: content(item, "output", &path, reading)?.into_iter().map(|block| block.content).collect(),
+                is_error: None,
+                status: None,
+            };
+            reading.push(Role::Tool, vec![block(result, path.clone())], path);
+        }
+        "reasoning" => {
+            let mut blocks = Vec::new();
+            if let Some(list) = item.get("summary").filter(|list| !matches!(list.value, Value::Null)) {
+                let path = format!("{path}.summary");
+                for (index, part) in items(list, &path)?.iter().enumerate() {
+                    let path = format!("{path}[{index}]");
+                    let thought = text_or_empty(part, "text", &path)?;
+                    blocks.push(block(Content::Thinking { text: thought, signature: None }, path));
+                }
+            }
+            // What is encrypted is known to the provider alone.
+            if has(item, "encrypted_content") || has(item, "content") {
+                blocks = vec![block(reading.opaque("reasoning", item, &path)?, path.clone())];
+            }
+            reading.push(Role::Assistant, blocks, path);
+        }
+        other => {
+            let role = match text(item, "role", &path)? {
+                Some(role) => reading.recorded(role.into_cow(), &path),
+                None if other.ends_with("_output") => Role::Tool,
+                None => Role::Assistant,
+            };
+            let value = reading.opaque(other, item, &path)?;
+            reading.push(role, vec![block(value, path.clone())], path);
+        }
+    }
+    Ok(())
+}
+
+fn content<'a>(item: &Node<'a>, key: &str, path: &str, reading: &mut Reading<'a>) -> Result<Vec<Block<'a>>> {
+    let path = format!("{path}.{key}");
+    let Some(content) = item.get(key) else { return Ok(Vec::new()) };
+    match &content.value {
+        Value::Null => Ok(Vec::new()),
+        Value::Text(text) => Ok(vec![block(Content::Text(text.clone()), path)]),
+        Value::List(parts) => {
+            let part = |(index, part)| {
+                let path = format!("{path}[{index}]");
+                Ok(block(self::part(part, &path, reading)?, path))
+            };
+            parts.iter().enumerate().map(part).collect()
+        }
+        _ => Err(fault(content, &path, format!("{path} must be a string or a list, not {}", content.kind()))),
+    }
+}
+
+fn part<'a>(part: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Content<'a>> {
+    match &*kind(part) {
+        "input_text" | "output_text" | "text" | "summary_text" => {
+            reading.only(part, &["type", "text"], path);
+            Ok(Content::Text(text(part, "text", path)?.unwrap_or_else(Text::default)))
+        }
+        "input_image" => Ok(Content::Image { source: part.to_json()?, chars: None }),
+        other => reading.opaque(other, part, path),
+    }
+}

@@ -1,0 +1,279 @@
+//! Nodes to a context that a provider was sent: a body, a list of messages, or one call of a log that holds such.
+
+use std::borrow::Cow;
+
+use super::node::{Entry, Node, Value};
+use super::{Recorded, json, messages, session};
+use crate::context::Key;
+use crate::error::{Code, Error, Result};
+use crate::provider::{self, Reading, Shape, Wire};
+
+/// How a recorded prompt is to be taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct As {
+    /// The shape it has; found out unless given.
+    pub shape: Option<Shape>,
+    /// Which call of a log; the last unless given.
+    pub call: Option<usize>,
+}
+
+/// A call that was taken out of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Its place among the calls, from 0.
+    pub index: usize,
+    /// How many there are.
+    pub of: usize,
+    /// Where its body stands in the log, such as `[3].request.body`.
+    pub path: String,
+}
+
+/// Whether a document is a body, a list of messages or a log, going by its keys.
+pub(crate) fn is_recorded(root: &Node<'_>) -> bool {
+    is_body(root) || !find(root).is_empty()
+}
+
+/// Reads a body, a list of messages, or one call of a log.
+pub(crate) fn read<'a>(root: Node<'a>, taken: As) -> Result<Recorded<'a>> {
+    if is_body(&root) {
+        only_call(taken, &root)?;
+        return body(root, taken.shape, None);
+    }
+    let found = find(&root);
+    if found.is_empty() {
+        // A shape that was named is taken at its word, and says what it misses.
+        return body(root, taken.shape, None);
+    }
+    let (index, of) = (pick(taken, found.len())?, found.len());
+    let Some(Found { at, path, is_text }) = found.into_iter().nth(index) else { unreachable!("it was picked") };
+    let call = Some(Call { index, of, path });
+    let node = descend(root, &at);
+    if is_text { body_in_text(&node, taken, call) } else { body(node, taken.shape, call) }
+}
+
+/// Reads JSON Lines that are no canonical stream: a log of calls, or a session. The lines come with their numbers.
+pub(crate) fn log<'a>(lines: impl Iterator<Item = (usize, &'a str)> + Clone, taken: As) -> Result<Recorded<'a>> {
+    let node = |(number, line): (usize, &'a str)| {
+        json::parse(line).map_err(|error| error.locate(line.as_bytes()).shift_lines(number))
+    };
+    let mut calls = Vec::new();
+    for (number, line) in lines.clone() {
+        let root = node((number, line))?;
+        if session::is_line(&root) && taken.shape.is_none() {
+            return session::read(lines, taken);
+        }
+        let inside = if is_body(&root) { vec![Found::default()] } else { find(&root) };
+        calls.extend(inside.into_iter().map(|found| (number, line, found)));
+    }
+    if calls.is_empty() {
+        let Some((number, line)) = lines.clone().next() else { return body(empty_list(), taken.shape, None) };
+        let root = node((number, line))?;
+        return Err(super::foreign(&root).locate(line.as_bytes()).shift_lines(number));
+    }
+    let of = calls.len();
+    let index = pick(taken, of)?;
+    let Some((number, line, Found { at, path, is_text })) = calls.into_iter().nth(index) else {
+        unreachable!("it was picked")
+    };
+    let call = Some(Call { index, of, path: format!("[{number}]{path}") });
+    let node = descend(node((number, line))?, &at);
+    let read = if is_text { body_in_text(&node, taken, call) } else { body(node, taken.shape, call) };
+    read.map_err(|error| error.locate(line.as_bytes()).shift_lines(number))
+}
+
+fn empty_list<'a>() -> Node<'a> {
+    Node { span: super::node::Span { start: 0, end: 0 }, value: Value::List(Vec::new()) }
+}
+
+/// What was asked for, or the last.
+fn pick(taken: As, of: usize) -> Result<usize> {
+    match taken.call {
+        Some(call) if call >= of => {
+            Err(Error::new(Code::UsageArguments, format!("--call {call}: the log holds {of} calls"))
+                .with_hint(format!("give a number from 0 to {}", of - 1)))
+        }
+        Some(call) => Ok(call),
+        None => Ok(of - 1),
+    }
+}
+
+/// A body by itself is the one call there is.
+pub(super) fn only_call(taken: As, root: &Node<'_>) -> Result<()> {
+    match taken.call {
+        None | Some(0) => Ok(()),
+        Some(call) => {
+            let message = format!("--call {call}: this is one call, not a log of them");
+            Err(root.error(Code::UsageArguments, message).with_hint("leave --call out, or name the log"))
+        }
+    }
+}
+
+fn body(mut root: Node<'_>, shape: Option<Shape>, call: Option<Call>) -> Result<Recorded<'_>> {
+    root.share_text();
+    // The vocabulary of the canonical stream is nobody's shape.
+    if let (None, Value::List(items)) = (shape, &root.value)
+        && let Ok(context) = messages::message_list(items)
+    {
+        let shape = provider::shape_of(&root).unwrap_or(Shape::OpenAi);
+        let wire = Some(Wire { shape, body: root });
+        return Ok(Recorded { context, wire, call, ..Recorded::default() });
+    }
+    let shape = match shape {
+        Some(shape) => shape,
+        None => provider::shape_of(&root)?,
+    };
+    let one = matches!(root.value, Value::Map(_)) && messages::is_message(&root);
+    let root = if one { Node { span: root.span, value: Value::List(vec![root]) } } else { root };
+    let Reading { context, unmodelled } = shape.read(&root)?;
+    let wire = Some(Wire { shape, body: root });
+    Ok(Recorded { context, wire, call, unmodelled, ..Recorded::default() })
+}
+
+/// Reads a body that stands in its log as text.
+fn body_in_text<'a>(node: &Node<'a>, taken: As, call: Option<Call>) -> Result<Recorded<'a>> {
+    let Value::Text(text) = &node.value else { unreachable!("it was found to be text") };
+    let text = text.to_cow();
+    // Places inside the text are no places of the document.
+    let outside = |error: Error| error.with_span(node.span.range());
+    let inner = json::parse(text.trim_ascii()).map_err(outside)?.into_owned();
+    body(inner, taken.shape, call).map_err(outside)
+}
+
+/// Whether this is what a provider is sent.
+fn is_body(node: &Node<'_>) -> bool {
+    let is_list = |key| matches!(node.get(key), Some(Node { value: Value::List(_), .. }));
+    match &node.value {
+        Value::List(items) => !items.is_empty() && items.iter().all(|item| messages::is_message(item) || is_item(item)),
+        Value::Map(_) => {
+            is_list("messages")
+                || node.get("contents").is_some_and(|contents| !matches!(contents.value, Value::Null))
+                || (is_list("input")
+                    && !matches!(node.get("input"), Some(Node { value: Value::List(l), .. }) if l.iter().any(|item| !messages::is_message(item) && !is_item(item))))
+                || (matches!(node.get("input"), Some(Node { value: Value::Text(_), .. }))
+                    && node.get("model").is_some())
+                || (node.get("previous_response_id").is_some() && node.get("model").is_some())
+        }
+        _ => false,
+    }
+}
+
+/// Whether this stands among the messages of Responses or Gemini without a role.
+fn is_item(node: &Node<'_>) -> bool {
+    node.get("parts").is_some()
+        || node.get("type").is_some()
+            && ["call_id", "output", "summary", "encrypted_content", "role", "arguments", "id"]
+                .iter()
+                .any(|key| node.get(key).is_some())
+            && node.get("message").is_none()
+}
+
+/// A body in a log: the way to it by places in maps and lists, the same in words, and whether it is written as text.
+#[derive(Debug, Default)]
+struct Found {
+    at: Vec<usize>,
+    path: String,
+    is_text: bool,
+}
+
+/// What the records of logs and of HTTP exchanges keep a body under, the most exact first.
+const WRAPPERS: [&str; 15] = [
+    "request",
+    "body",
+    "parsed_body",
+    "postData",
+    "json",
+    "text",
+    "input",
+    "inputs",
+    "params",
+    "kwargs",
+    "payload",
+    "data",
+    "request_body",
+    "raw_request",
+    "string",
+];
+
+/// What logs keep their records under.
+const RECORDS: [&str; 8] = ["interactions", "entries", "log", "calls", "requests", "exchanges", "traj", "records"];
+
+/// The bodies in a log, in its order; one a record.
+fn find(root: &Node<'_>) -> Vec<Found> {
+    let mut found = Vec::new();
+    look(root, &mut Found::default(), 0, &mut found);
+    found
+}
+
+fn look(node: &Node<'_>, place: &mut Found, depth: usize, found: &mut Vec<Found>) {
+    const DEEPEST: usize = 5;
+    if depth > 0 && is_body(node) {
+        found.push(Found { at: place.at.clone(), path: place.path.clone(), is_text: false });
+        return;
+    }
+    if depth > DEEPEST {
+        return;
+    }
+    match &node.value {
+        Value::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                into(place, index, format_args!("[{index}]"), |place| look(item, place, depth + 1, found));
+            }
+        }
+        Value::Map(entries) => {
+            let before = found.len();
+            let names = WRAPPERS.iter().chain(&RECORDS);
+            for (index, entry) in
+                names.filter_map(|name| entries.iter().enumerate().find(|(_, entry)| entry.key == *name))
+            {
+                into(place, index, Key(&entry.key), |place| inside(entry, place, depth, found));
+                if found.len() > before {
+                    return;
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn inside(entry: &Entry<'_>, place: &mut Found, depth: usize, found: &mut Vec<Found>) {
+    match &entry.value.value {
+        Value::Text(text) if holds_body(&text.to_cow()) => {
+            found.push(Found { at: place.at.clone(), path: place.path.clone(), is_text: true });
+        }
+        Value::Text(_) => {}
+        _ => look(&entry.value, place, depth + 1, found),
+    }
+}
+
+fn holds_body(text: &str) -> bool {
+    let text = text.trim_ascii();
+    text.starts_with(['{', '[']) && json::parse(text).is_ok_and(|root| is_body(&root))
+}
+
+fn into(place: &mut Found, index: usize, step: impl std::fmt::Display, then: impl FnOnce(&mut Found)) {
+    use std::fmt::Write;
+
+    let len = place.path.len();
+    let _ = write!(place.path, "{step}");
+    place.at.push(index);
+    then(place);
+    place.at.pop();
+    place.path.truncate(len);
+}
+
+/// What stands at a place, the rest let go.
+fn descend<'a>(root: Node<'a>, at: &[usize]) -> Node<'a> {
+    at.iter().fold(root, |node, &index| match node.value {
+        Value::List(mut items) => items.swap_remove(index),
+        Value::Map(mut entries) => entries.swap_remove(index).value,
+        value => Node { span: node.span, value },
+    })
+}
+
+/// The text of a key, as it stands.
+pub(super) fn word<'n>(node: &'n Node<'_>, key: &str) -> Option<Cow<'n, str>> {
+    match &node.get(key)?.value {
+        Value::Text(text) => Some(text.to_cow()),
+        _ => None,
+    }
+}
