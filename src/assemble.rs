@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::context::{Block, Content, Context, Message, Origin, Role, ToolInput};
+use crate::context::{Block, Content, Context, Message, Origin, Role, Text, ToolInput};
 use crate::error::Result;
 use crate::request::{InputMessage, Outcome, RunRequest, Step, ToolCall};
 use crate::select::Selection;
@@ -103,5 +103,6 @@ fn tool_use<'r>(call: &'r ToolCall<'_>) -> Content<'r> {
 
 fn tool_result<'r>(call: &'r ToolCall<'_>) -> Option<Content<'r>> {
     let content = call.result.as_ref()?.iter().map(Content::borrow).collect();
-    Some(Content::ToolResult { tool_use_id: call.id.borrow(), content, is_error: None, status: None })
+    let status = call.status.map(|status| Text::plain(status.as_str()));
+    Some(Content::ToolResult { tool_use_id: call.id.borrow(), content, is_error: call.is_error, status })
 }

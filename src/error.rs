@@ -46,6 +46,8 @@ pub enum Code {
     FragmentRequiredSuperseded,
     RequestTime,
     InputShape,
+    ProviderLoss,
+    ProviderRefused,
     IoRead,
     IoWrite,
 }
@@ -90,6 +92,8 @@ impl Code {
             Code::FragmentRequiredSuperseded => "fragment.required_superseded",
             Code::RequestTime => "request.time",
             Code::InputShape => "input.shape",
+            Code::ProviderLoss => "provider.loss",
+            Code::ProviderRefused => "provider.refused",
             Code::IoRead => "io.read",
             Code::IoWrite => "io.write",
         }

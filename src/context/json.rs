@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io;
 
+use crate::error::Result;
+
 /// A JSON value in its canonical spelling: no white space, key order and number spelling as given, strings escaped
 /// like all canonical text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +14,14 @@ impl<'a> Json<'a> {
     /// Takes text that is already in canonical spelling; only the rooms that read documents can vouch for that.
     pub(crate) fn from_canonical(text: impl Into<Cow<'a, str>>) -> Self {
         Json(text.into())
+    }
+
+    /// Reads a value, whatever its spelling.
+    ///
+    /// # Errors
+    /// `request.syntax` and the like, for what is no JSON.
+    pub fn read(text: &str) -> Result<Json<'static>> {
+        super::reader::parse(text).and_then(|node| node.to_json()).map_err(|error| error.locate(text.as_bytes()))
     }
 
     /// The canonical spelling.
@@ -36,7 +46,7 @@ impl<'a> Json<'a> {
 
 /// The value itself, whatever the serializer writes; key order and number spelling are kept in JSON.
 impl serde::Serialize for Json<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let raw: &serde_json::value::RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
     }

@@ -9,7 +9,9 @@ mod json;
 pub(crate) mod masks;
 pub(crate) mod node;
 mod origin;
+pub(crate) mod reader;
 mod scan;
+mod status;
 mod store;
 mod text;
 mod window;
@@ -21,6 +23,7 @@ pub use json::Json;
 pub(crate) use origin::Key;
 pub use origin::{Origin, Segment};
 pub(crate) use scan::{Scanned, scan};
+pub use status::Status;
 pub(crate) use store::Form;
 pub use store::{Store, Stored};
 pub use text::{Chunks, Piece, Text};
@@ -264,6 +267,14 @@ impl<'a> Content<'a> {
             Content::ToolResult { .. } => "tool_result",
             Content::Image { .. } => "image",
             Content::Opaque { .. } => "opaque",
+        }
+    }
+
+    /// The text of a block of plain text.
+    pub fn as_text(&self) -> Option<&Text<'a>> {
+        match self {
+            Content::Text(text) => Some(text),
+            _ => None,
         }
     }
 

@@ -1,9 +1,10 @@
 //! Anthropic Messages.
 
-use super::Marks;
 use super::reading::{Reading, block, boolean, fault, has, items, kind, text, text_or_empty, tool_input};
+use super::writing::{Said, Turn, Writing};
+use super::{Draft, Marks};
 use crate::context::node::{Node, Value};
-use crate::context::{Block, Content, Role};
+use crate::context::{Block, Content, Role, Text};
 use crate::error::Result;
 
 /// What only this shape has.
@@ -134,4 +135,108 @@ fn part<'a>(part: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Co
         }
         other => reading.opaque(other, part, path),
     }
+}
+
+pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
+    let (head, turns) = writing.turns();
+    let mut body = Draft::map([]);
+    if let Some(system) = write_system(&head, writing) {
+        body.push("system", system);
+    }
+    let mut messages = Vec::new();
+    for turn in &turns {
+        match &turn.role {
+            Role::User | Role::Assistant => {}
+            // What takes effect in the middle of a conversation, such as a tool that is added.
+            Role::System if turn.said.iter().all(|said| matches!(said.content, Content::Opaque { .. })) => {}
+            Role::System | Role::Developer => {
+                writing
+                    .lose(turn.origin, "a system message behind others: this shape has room for them at the head only");
+                continue;
+            }
+            _ => writing.unknown_role(turn),
+        }
+        let role = Draft::Text(Text::plain(turn.role.as_str().to_owned()));
+        let content = match &*turn.said {
+            [said] if said.content.as_text().is_some() => {
+                Draft::Text(said.content.as_text().map(Text::borrow).unwrap_or_default())
+            }
+            said => Draft::List(said.iter().filter_map(|said| write_block(*said, said.content, writing)).collect()),
+        };
+        messages.push(Draft::map([("role", role), ("content", content)]));
+    }
+    body.push("messages", Draft::List(messages));
+    if let Some(tools) = writing.tools() {
+        body.push("tools", tools);
+    }
+    body
+}
+
+fn write_system<'c>(head: &[Turn<'c>], writing: &mut Writing<'c>) -> Option<Draft<'c>> {
+    let (first, others) = head.split_first()?;
+    for turn in head {
+        if turn.role == Role::Developer {
+            writing.change(turn.origin, "a developer message becomes system");
+        }
+    }
+    for turn in others {
+        writing.change(turn.origin, "the boundary between two system messages");
+    }
+    if let ([said], []) = (&*first.said, others)
+        && let Some(text) = said.content.as_text()
+    {
+        return Some(Draft::Text(text.borrow()));
+    }
+    let said = head.iter().flat_map(|turn| &turn.said);
+    Some(Draft::List(said.filter_map(|said| write_block(*said, said.content, writing)).collect()))
+}
+
+fn write_block<'c>(said: Said<'c>, content: &'c Content<'c>, writing: &mut Writing<'c>) -> Option<Draft<'c>> {
+    let of_type = |kind: &'static str| Draft::map([("type", Draft::word(kind))]);
+    Some(match content {
+        Content::Text(text) => {
+            let mut block = of_type("text");
+            block.push("text", Draft::Text(text.borrow()));
+            block
+        }
+        Content::Thinking { text, signature } => {
+            let mut block = of_type("thinking");
+            block.push("thinking", Draft::Text(text.borrow()));
+            match signature {
+                Some(signature) if writing.from.is_none_or(|from| from == writing.to) => {
+                    block.push("signature", Draft::Text(signature.borrow()));
+                }
+                _ => {
+                    writing.lose(said.origin, "a thought that this provider has not signed");
+                    return None;
+                }
+            }
+            block
+        }
+        Content::ToolUse { id, name, input } => {
+            let mut block = of_type("tool_use");
+            block.push("id", Draft::Text(writing.id(said, id)));
+            block.push("name", Draft::Text(name.borrow()));
+            block.push("input", writing.input_map(said, input));
+            block
+        }
+        Content::ToolResult { tool_use_id, content, is_error, .. } => {
+            let mut block = of_type("tool_result");
+            block.push("tool_use_id", Draft::Text(writing.id(said, tool_use_id)));
+            match &**content {
+                [] => {}
+                [Content::Text(text)] => block.push("content", Draft::Text(text.borrow())),
+                parts => {
+                    let parts = parts.iter().filter_map(|part| write_block(said, part, writing)).collect();
+                    block.push("content", Draft::List(parts));
+                }
+            }
+            if let Some(is_error) = is_error {
+                block.push("is_error", Draft::Bool(*is_error));
+            }
+            block
+        }
+        Content::Image { source, .. } => return writing.image(said, source),
+        Content::Opaque { kind, value } => return writing.opaque(said, kind, value),
+    })
 }

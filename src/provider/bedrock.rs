@@ -1,7 +1,8 @@
 //! Bedrock Converse.
 
-use super::Marks;
 use super::reading::{Reading, block, fault, has, items, text, text_or_empty, tool_input};
+use super::writing::{Said, Writing};
+use super::{Draft, Marks};
 use crate::context::node::{Node, Value};
 use crate::context::{Block, Content, Role, Text};
 use crate::error::Result;
@@ -112,4 +113,80 @@ fn part<'a>(part: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Co
         }
         (kind, _) => reading.opaque(kind, part, path),
     }
+}
+
+pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
+    let (head, turns) = writing.turns();
+    let mut body = Draft::map([]);
+    for (index, turn) in head.iter().enumerate() {
+        if turn.role == Role::Developer {
+            writing.change(turn.origin, "a developer message becomes system");
+        }
+        if index > 0 {
+            writing.change(turn.origin, "the boundary between two system messages");
+        }
+    }
+    if !head.is_empty() {
+        let said = head.iter().flat_map(|turn| &turn.said);
+        let blocks = said.filter_map(|said| write_block(*said, said.content, writing)).collect();
+        body.push("system", Draft::List(blocks));
+    }
+    let mut messages = Vec::new();
+    for turn in &turns {
+        match &turn.role {
+            Role::User | Role::Assistant => {}
+            Role::System | Role::Developer => {
+                writing
+                    .lose(turn.origin, "a system message behind others: this shape has room for them at the head only");
+                continue;
+            }
+            _ => writing.unknown_role(turn),
+        }
+        let role = Draft::Text(Text::plain(turn.role.as_str().to_owned()));
+        let blocks = turn.said.iter().filter_map(|said| write_block(*said, said.content, writing)).collect();
+        messages.push(Draft::map([("role", role), ("content", Draft::List(blocks))]));
+    }
+    body.push("messages", Draft::List(messages));
+    if let Some(tools) = writing.tools() {
+        body.push("toolConfig", Draft::map([("tools", tools)]));
+    }
+    body
+}
+
+fn write_block<'c>(said: Said<'c>, content: &'c Content<'c>, writing: &mut Writing<'c>) -> Option<Draft<'c>> {
+    Some(match content {
+        Content::Text(text) => Draft::map([("text", Draft::Text(text.borrow()))]),
+        Content::Thinking { text, signature } => {
+            let mut thought = Draft::map([("text", Draft::Text(text.borrow()))]);
+            match signature {
+                Some(signature) if writing.from.is_none_or(|from| from == writing.to) => {
+                    thought.push("signature", Draft::Text(signature.borrow()));
+                }
+                Some(_) => writing.lose(said.origin, "the signature of a thought, which is another provider's"),
+                None => {}
+            }
+            Draft::map([("reasoningContent", Draft::map([("reasoningText", thought)]))])
+        }
+        Content::ToolUse { id, name, input } => {
+            let call = Draft::map([
+                ("toolUseId", Draft::Text(writing.id(said, id))),
+                ("name", Draft::Text(name.borrow())),
+                ("input", writing.input_map(said, input)),
+            ]);
+            Draft::map([("toolUse", call)])
+        }
+        Content::ToolResult { tool_use_id, content, is_error, .. } => {
+            let parts = content.iter().filter_map(|part| write_block(said, part, writing)).collect();
+            let mut result = Draft::map([
+                ("toolUseId", Draft::Text(writing.id(said, tool_use_id))),
+                ("content", Draft::List(parts)),
+            ]);
+            if let Some(is_error) = is_error {
+                result.push("status", Draft::word(if *is_error { "error" } else { "success" }));
+            }
+            Draft::map([("toolResult", result)])
+        }
+        Content::Image { source, .. } => return writing.image(said, source),
+        Content::Opaque { kind, value } => return writing.opaque(said, kind, value),
+    })
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use crate::context::node::Node;
+use crate::context::node::{Entry, Node, Value};
 use crate::context::{Json, Text};
 
 /// A JSON value.
@@ -29,6 +29,17 @@ impl<'c> Draft<'c> {
     /// A word.
     pub fn word(word: &'static str) -> Self {
         Draft::Text(Text::plain(word))
+    }
+
+    /// A recorded map, entry by entry.
+    pub fn entries_of(node: &'c Node<'c>) -> Self {
+        match &node.value {
+            Value::Map(entries) => {
+                let entry = |entry: &'c Entry<'c>| (Cow::Borrowed(&*entry.key), Draft::Node(&entry.value));
+                Draft::Map(entries.iter().map(entry).collect())
+            }
+            _ => Draft::Node(node),
+        }
     }
 
     /// Adds an entry to a map.
@@ -70,6 +81,30 @@ impl<'c> Draft<'c> {
                 }
                 out.write_all(b"}")
             }
+        }
+    }
+
+    /// The same, on its own.
+    pub fn into_owned<'t>(self) -> Draft<'t> {
+        match self {
+            Draft::Null => Draft::Null,
+            Draft::Bool(value) => Draft::Bool(value),
+            Draft::Text(text) => Draft::Text(text.into_owned()),
+            Draft::Json(json) => Draft::Json(json.to_owned()),
+            node @ Draft::Node(_) => Draft::Json(node.to_json()),
+            Draft::List(items) => Draft::List(items.into_iter().map(Draft::into_owned).collect()),
+            Draft::Map(entries) => {
+                let own = |(key, value): (Cow<'_, str>, Draft<'_>)| (Cow::Owned(key.into_owned()), value.into_owned());
+                Draft::Map(entries.into_iter().map(own).collect())
+            }
+        }
+    }
+
+    /// The value of a key, taken out of a map.
+    pub fn take(self, key: &str) -> Option<Draft<'c>> {
+        match self {
+            Draft::Map(entries) => entries.into_iter().find(|(name, _)| name == key).map(|(_, value)| value),
+            _ => None,
         }
     }
 

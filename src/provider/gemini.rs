@@ -1,7 +1,11 @@
 //! Gemini `generateContent`.
 
-use super::Marks;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use super::reading::{Reading, block, boolean, fault, items, text, text_or_empty, tool_input};
+use super::writing::{Said, Writing};
+use super::{Draft, Marks};
 use crate::context::node::{Node, Value};
 use crate::context::{Block, Content, Role, Text};
 use crate::error::Result;
@@ -145,4 +149,118 @@ fn result<'a>(response: Option<&Node<'a>>) -> Result<(Vec<Content<'a>>, Option<b
         }
     }
     Ok((vec![Content::Text(Text::plain(response.to_json()?.as_str().to_owned()))], None))
+}
+
+pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
+    let (head, turns) = writing.turns();
+    let names = writing.tool_names();
+    let mut body = Draft::map([]);
+    if !head.is_empty() {
+        for (index, turn) in head.iter().enumerate() {
+            if turn.role == Role::Developer {
+                writing.change(turn.origin, "a developer message becomes the system instruction");
+            }
+            if index > 0 {
+                writing.change(turn.origin, "the boundary between two system messages");
+            }
+        }
+        let said = head.iter().flat_map(|turn| &turn.said);
+        let parts = said.filter_map(|said| write_part(*said, writing, &names)).collect();
+        body.push("systemInstruction", Draft::map([("parts", Draft::List(parts))]));
+    }
+    let mut contents = Vec::new();
+    for turn in &turns {
+        let role = match &turn.role {
+            Role::User => Draft::word("user"),
+            Role::Assistant => Draft::word("model"),
+            Role::System | Role::Developer => {
+                writing
+                    .lose(turn.origin, "a system message behind others: this shape has room for them at the head only");
+                continue;
+            }
+            other => {
+                writing.unknown_role(turn);
+                Draft::Text(Text::plain(other.as_str().to_owned()))
+            }
+        };
+        let parts = turn.said.iter().filter_map(|said| write_part(*said, writing, &names)).collect();
+        contents.push(Draft::map([("role", role), ("parts", Draft::List(parts))]));
+    }
+    body.push("contents", Draft::List(contents));
+    if let Some(tools) = writing.tools() {
+        body.push("tools", tools);
+    }
+    body
+}
+
+fn write_part<'c>(
+    said: Said<'c>,
+    writing: &mut Writing<'c>,
+    names: &HashMap<Cow<'c, str>, &'c Text<'c>>,
+) -> Option<Draft<'c>> {
+    Some(match said.content {
+        Content::Text(text) => Draft::map([("text", Draft::Text(text.borrow()))]),
+        Content::Thinking { text, signature } => {
+            let mut part = Draft::map([("text", Draft::Text(text.borrow())), ("thought", Draft::Bool(true))]);
+            match signature {
+                Some(signature) if writing.from.is_none_or(|from| from == writing.to) => {
+                    part.push("thoughtSignature", Draft::Text(signature.borrow()));
+                }
+                Some(_) => writing.lose(said.origin, "the signature of a thought, which is another provider's"),
+                None => {}
+            }
+            part
+        }
+        Content::ToolUse { id, name, input } => {
+            let mut call = Draft::map([]);
+            if !id.is_empty() {
+                call.push("id", Draft::Text(id.borrow()));
+            }
+            call.push("name", Draft::Text(name.borrow()));
+            call.push("args", writing.input_map(said, input));
+            Draft::map([("functionCall", call)])
+        }
+        Content::ToolResult { tool_use_id, content, is_error, status } => {
+            let mut response = Draft::map([]);
+            if !tool_use_id.is_empty() {
+                response.push("id", Draft::Text(tool_use_id.borrow()));
+            }
+            let name = names.get(&tool_use_id.to_cow());
+            if name.is_none() {
+                writing.lose(said.origin, "a result must name its tool, and no call has its id");
+            }
+            response.push("name", Draft::Text(name.map(|name| name.borrow()).unwrap_or_default()));
+            if *is_error == Some(false) {
+                writing.change(said.origin, "is_error: false");
+            }
+            let is_error = *is_error == Some(true) || status.is_some();
+            let given = write_result(said, content, writing);
+            response.push("response", Draft::map([(if is_error { "error" } else { "output" }, given)]));
+            Draft::map([("functionResponse", response)])
+        }
+        Content::Image { source, .. } => return writing.image(said, source),
+        Content::Opaque { kind, value } => return writing.opaque(said, kind, value),
+    })
+}
+
+fn write_result<'c>(said: Said<'c>, content: &'c [Content<'c>], writing: &mut Writing<'c>) -> Draft<'c> {
+    match content {
+        [Content::Text(text)] => return Draft::Text(text.borrow()),
+        [] => {
+            writing.change(said.origin, "a result without content becomes an empty string");
+            return Draft::word("");
+        }
+        _ => {}
+    }
+    let mut texts = Vec::new();
+    for content in content {
+        match content {
+            Content::Text(text) => texts.push(Draft::Text(text.borrow())),
+            other => writing.lose(said.origin, format!("a block of type {} inside a result", other.kind())),
+        }
+    }
+    if texts.len() > 1 {
+        writing.change(said.origin, "the texts of a result become a list in JSON");
+    }
+    Draft::List(texts)
 }

@@ -13,19 +13,30 @@
 
 mod anthropic;
 mod bedrock;
+mod body;
 mod detect;
 mod draft;
 mod gemini;
+mod image;
 mod openai;
 mod reading;
+mod repair;
 mod responses;
+mod rules;
+mod tools;
 mod wire;
+mod writing;
 
+pub use body::{Body, Source, accepted};
 pub(crate) use detect::{Marks, messages, parts, shape_of};
 pub(crate) use draft::Draft;
 pub(crate) use reading::Reading;
 pub use reading::{Unmodelled, What};
+pub use repair::{Repair, repair};
+pub use rules::{Finding, RULES, Rule, check};
 pub use wire::Wire;
+pub use writing::Loss;
+use writing::Writing;
 
 use crate::context::node::Node;
 use crate::error::Result;
@@ -65,6 +76,15 @@ impl Shape {
         Shape::ALL.into_iter().find(|shape| shape.as_str() == name)
     }
 
+    /// The key that its messages stand under.
+    fn list_key(self) -> &'static str {
+        match self {
+            Shape::OpenAi | Shape::Anthropic | Shape::Bedrock => "messages",
+            Shape::Gemini => "contents",
+            Shape::Responses => "input",
+        }
+    }
+
     fn marks(self, root: &Node<'_>, marks: &mut Marks) {
         match self {
             Shape::OpenAi => openai::marks(root, marks),
@@ -86,6 +106,16 @@ impl Shape {
             Shape::Bedrock => bedrock::read(root, &mut reading)?,
         }
         Ok(reading)
+    }
+
+    fn draft<'c>(self, writing: &mut Writing<'c>) -> Draft<'c> {
+        match self {
+            Shape::OpenAi => openai::write(writing),
+            Shape::Responses => responses::write(writing),
+            Shape::Anthropic => anthropic::write(writing),
+            Shape::Gemini => gemini::write(writing),
+            Shape::Bedrock => bedrock::write(writing),
+        }
     }
 
     /// Reads one message, which stands at a path of its own; of shapes whose messages stand alone.

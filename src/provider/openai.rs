@@ -1,7 +1,8 @@
 //! OpenAI Chat Completions, and the many that copy it.
 
-use super::Marks;
 use super::reading::{Reading, block, boolean, fault, has, items, kind, text, text_or_empty, tool_input};
+use super::writing::{Said, Turn, Writing};
+use super::{Draft, Marks};
 use crate::context::node::{Node, Value};
 use crate::context::{Block, Content, Role, Text};
 use crate::error::Result;
@@ -185,5 +186,120 @@ fn part<'a>(part: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Co
             }
         }
         other => reading.opaque(other, part, path),
+    }
+}
+
+pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
+    let (_, turns) = writing.turns();
+    let mut messages = Vec::new();
+    for turn in &turns {
+        write_turn(turn, writing, &mut messages);
+    }
+    let mut body = Draft::map([("messages", Draft::List(messages))]);
+    if let Some(tools) = writing.tools() {
+        body.push("tools", tools);
+    }
+    body
+}
+
+/// Results of calls are messages of their own, and what stands between them is said in its place.
+fn write_turn<'c>(turn: &Turn<'c>, writing: &mut Writing<'c>, messages: &mut Vec<Draft<'c>>) {
+    if matches!(turn.role, Role::Other(_)) {
+        writing.unknown_role(turn);
+    }
+    if turn.said.is_empty() {
+        messages.push(Draft::map([("role", role(turn)), ("content", Draft::Null)]));
+    }
+    let is_result = |said: &Said<'_>| matches!(said.content, Content::ToolResult { .. });
+    for run in turn.said.chunk_by(|a, b| !is_result(a) && !is_result(b)) {
+        match (run[0].content, run) {
+            (Content::ToolResult { tool_use_id, content, is_error, status }, [said]) => {
+                match is_error {
+                    Some(true) if status.is_none() => writing.lose(said.origin, "is_error: true"),
+                    Some(_) if status.is_none() => writing.change(said.origin, "is_error: false"),
+                    _ => {}
+                }
+                let mut message = Draft::map([("role", Draft::word("tool"))]);
+                if turn.role.as_str() == "function" {
+                    message = Draft::map([("role", role(turn))]);
+                }
+                message.push("tool_call_id", Draft::Text(writing.id(*said, tool_use_id)));
+                if content.is_empty() {
+                    writing.change(said.origin, "a result without content becomes an empty string");
+                }
+                message.push("content", write_content(*said, content, writing));
+                messages.push(message);
+            }
+            _ => messages.push(write_said(turn, run, writing)),
+        }
+    }
+}
+
+fn role<'c>(turn: &Turn<'c>) -> Draft<'c> {
+    Draft::Text(Text::plain(turn.role.as_str().to_owned()))
+}
+
+fn write_said<'c>(turn: &Turn<'c>, run: &[Said<'c>], writing: &mut Writing<'c>) -> Draft<'c> {
+    let mut message = Draft::map([("role", role(turn))]);
+    let (mut parts, mut calls) = (Vec::new(), Vec::new());
+    let texts: Vec<&Text<'c>> = run.iter().filter_map(|said| said.content.as_text()).collect();
+    for said in run {
+        match said.content {
+            Content::ToolUse { id, name, input } => {
+                let function =
+                    Draft::map([("name", Draft::Text(name.borrow())), ("arguments", writing.input_text(input))]);
+                calls.push(Draft::map([
+                    ("id", Draft::Text(writing.id(*said, id))),
+                    ("type", Draft::word("function")),
+                    ("function", function),
+                ]));
+            }
+            content => {
+                if !calls.is_empty() {
+                    writing.lose(said.origin, "what stands behind a call of its message would stand before it");
+                }
+                parts.extend(write_part(*said, content, writing));
+            }
+        }
+    }
+    message.push(
+        "content",
+        match (&*texts, parts.len()) {
+            (_, 0) => Draft::Null,
+            ([text], 1) => Draft::Text(text.borrow()),
+            _ => Draft::List(parts),
+        },
+    );
+    if !calls.is_empty() {
+        message.push("tool_calls", Draft::List(calls));
+    }
+    message
+}
+
+fn write_part<'c>(said: Said<'c>, content: &'c Content<'c>, writing: &mut Writing<'c>) -> Option<Draft<'c>> {
+    match content {
+        Content::Text(text) => Some(Draft::map([("type", Draft::word("text")), ("text", Draft::Text(text.borrow()))])),
+        Content::Image { source, .. } => writing.image(said, source),
+        Content::Opaque { kind, value } => writing.opaque(said, kind, value),
+        Content::Thinking { .. } => {
+            writing.lose(said.origin, "a thought: this shape has no place for it");
+            None
+        }
+        Content::ToolUse { .. } | Content::ToolResult { .. } => {
+            writing.lose(said.origin, "a call or a result inside a result");
+            None
+        }
+    }
+}
+
+/// One text is a string, anything else a list.
+fn write_content<'c>(said: Said<'c>, content: &'c [Content<'c>], writing: &mut Writing<'c>) -> Draft<'c> {
+    match content {
+        [] => Draft::word(""),
+        [Content::Text(text)] => Draft::Text(text.borrow()),
+        _ => {
+            let part = |content| write_part(said, content, writing);
+            Draft::List(content.iter().filter_map(part).collect())
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! OpenAI Responses.
 
-use super::Marks;
 use super::reading::{Reading, block, fault, has, items, kind, text, text_or_empty, tool_input};
+use super::writing::{Said, Turn, Writing};
+use super::{Draft, Marks};
 use crate::context::node::{Node, Value};
 use crate::context::{Block, Content, Role, Text};
 use crate::error::Result;
@@ -138,5 +139,104 @@ fn part<'a>(part: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Co
         }
         "input_image" => Ok(Content::Image { source: part.to_json()?, chars: None }),
         other => reading.opaque(other, part, path),
+    }
+}
+
+pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
+    let (head, turns) = writing.turns();
+    let mut body = Draft::map([]);
+    if let Some(text) = head.first().and_then(|turn| turn.said.first()).and_then(|said| said.content.as_text()) {
+        body.push("instructions", Draft::Text(text.borrow()));
+    }
+    let mut items = Vec::new();
+    for turn in &turns {
+        write_turn(turn, writing, &mut items);
+    }
+    body.push("input", Draft::List(items));
+    if let Some(tools) = writing.tools() {
+        body.push("tools", tools);
+    }
+    body
+}
+
+/// Calls and results are items of their own; what stands between them is a message.
+fn write_turn<'c>(turn: &Turn<'c>, writing: &mut Writing<'c>, items: &mut Vec<Draft<'c>>) {
+    if matches!(turn.role, Role::Other(_) | Role::Tool) && !turn.said.iter().all(|said| is_item(said.content)) {
+        writing.unknown_role(turn);
+    }
+    if turn.said.is_empty() {
+        items.push(message(turn, &[], writing));
+    }
+    for run in turn.said.chunk_by(|a, b| !is_item(a.content) && !is_item(b.content)) {
+        let said = run[0];
+        match said.content {
+            Content::ToolUse { id, name, input } => items.push(Draft::map([
+                ("type", Draft::word("function_call")),
+                ("call_id", Draft::Text(writing.id(said, id))),
+                ("name", Draft::Text(name.borrow())),
+                ("arguments", writing.input_text(input)),
+            ])),
+            Content::ToolResult { tool_use_id, content, is_error, status } => {
+                match is_error {
+                    Some(true) if status.is_none() => writing.lose(said.origin, "is_error: true"),
+                    Some(_) if status.is_none() => writing.change(said.origin, "is_error: false"),
+                    _ => {}
+                }
+                let output = match &**content {
+                    [] => {
+                        writing.change(said.origin, "a result without content becomes an empty string");
+                        Draft::word("")
+                    }
+                    [Content::Text(text)] => Draft::Text(text.borrow()),
+                    parts => {
+                        let part = |part| write_part(said, part, "input_text", writing);
+                        Draft::List(parts.iter().filter_map(part).collect())
+                    }
+                };
+                items.push(Draft::map([
+                    ("type", Draft::word("function_call_output")),
+                    ("call_id", Draft::Text(writing.id(said, tool_use_id))),
+                    ("output", output),
+                ]));
+            }
+            Content::Thinking { .. } => writing.lose(said.origin, "a thought: it goes by an id or encrypted"),
+            Content::Opaque { kind, value } => items.extend(writing.opaque(said, kind, value)),
+            _ => items.push(message(turn, run, writing)),
+        }
+    }
+}
+
+/// Whether this is an item and no part of a message.
+fn is_item(content: &Content<'_>) -> bool {
+    !matches!(content, Content::Text(_) | Content::Image { .. })
+}
+
+fn message<'c>(turn: &Turn<'c>, run: &[Said<'c>], writing: &mut Writing<'c>) -> Draft<'c> {
+    let content = match run {
+        [said] if said.content.as_text().is_some() => {
+            Draft::Text(said.content.as_text().map(Text::borrow).unwrap_or_default())
+        }
+        _ => {
+            let kind = if turn.role == Role::Assistant { "output_text" } else { "input_text" };
+            Draft::List(run.iter().filter_map(|said| write_part(*said, said.content, kind, writing)).collect())
+        }
+    };
+    Draft::map([("role", Draft::Text(Text::plain(turn.role.as_str().to_owned()))), ("content", content)])
+}
+
+fn write_part<'c>(
+    said: Said<'c>,
+    content: &'c Content<'c>,
+    kind: &'static str,
+    writing: &mut Writing<'c>,
+) -> Option<Draft<'c>> {
+    match content {
+        Content::Text(text) => Some(Draft::map([("type", Draft::word(kind)), ("text", Draft::Text(text.borrow()))])),
+        Content::Image { source, .. } => writing.image(said, source),
+        Content::Opaque { kind, value } => writing.opaque(said, kind, value),
+        other => {
+            writing.lose(said.origin, format!("a block of type {} inside a result", other.kind()));
+            None
+        }
     }
 }

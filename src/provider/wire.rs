@@ -1,7 +1,11 @@
 //! What lies beneath a context that was read from a body.
 
-use super::Shape;
-use crate::context::node::Node;
+use std::borrow::Cow;
+
+use super::reading::has;
+use super::{Draft, Shape};
+use crate::context::node::{Node, Value};
+use crate::context::{Block, Context, Message, Origin, Status};
 
 /// A recorded body as it stands: everything that was sent, modelled or not.
 #[derive(Clone, Debug)]
@@ -10,4 +14,122 @@ pub struct Wire<'a> {
     pub shape: Shape,
     /// The body, or the list of its messages.
     pub(crate) body: Node<'a>,
+}
+
+impl Wire<'_> {
+    /// Whether it is a body, and not the list of its messages alone.
+    pub fn is_map(&self) -> bool {
+        matches!(self.body.value, Value::Map(_))
+    }
+
+    /// What the body says of the call at a place: it may still run, or have been given up.
+    pub fn status_of(&self, origin: &Origin<'_>) -> Status {
+        let index = |path: &str| path.strip_prefix("input[")?.strip_suffix(']')?.parse::<usize>().ok();
+        let item = match (origin, self.shape, self.body.get(Shape::Responses.list_key()).map(|list| &list.value)) {
+            (Origin::Body(path), Shape::Responses, Some(Value::List(items))) => {
+                index(path).and_then(|at| items.get(at))
+            }
+            _ => None,
+        };
+        match item.and_then(|item| item.get("status")).map(|status| &status.value) {
+            Some(Value::Text(status)) if status.to_cow() == "in_progress" => Status::Pending,
+            Some(Value::Text(status)) if status.to_cow() == "incomplete" => Status::Cancelled,
+            _ => Status::Lost,
+        }
+    }
+
+    /// Whether the call goes on from what the provider keeps.
+    pub(super) fn goes_on(&self) -> bool {
+        has(&self.body, "previous_response_id") || has(&self.body, "conversation")
+    }
+}
+
+impl<'c> Wire<'c> {
+    /// The body as it was, with what was added to its context. `write` gives the items of an added message, and the block
+    /// of an added one.
+    pub(super) fn rewritten(
+        &'c self,
+        context: &'c Context<'c>,
+        write: &mut dyn FnMut(&Message<'_>) -> Vec<Draft<'c>>,
+    ) -> Draft<'c> {
+        let list = self.body.get(self.shape.list_key()).unwrap_or(&self.body);
+        let is_list = std::ptr::eq(list, &self.body);
+        let messages = if context.messages.iter().any(has_repair) {
+            self.with_added(list, context, write)
+        } else {
+            Draft::Node(list)
+        };
+        let Value::Map(entries) = &self.body.value else { return Draft::map([(self.shape.list_key(), messages)]) };
+        if is_list {
+            return Draft::Node(&self.body);
+        }
+        let mut body = Draft::map([]);
+        let mut messages = Some(messages);
+        for entry in entries {
+            let value = if entry.key == self.shape.list_key() { messages.take() } else { None };
+            body.push(Cow::Borrowed(&*entry.key), value.unwrap_or(Draft::Node(&entry.value)));
+        }
+        body
+    }
+
+    fn with_added(
+        &'c self,
+        list: &'c Node<'c>,
+        context: &'c Context<'c>,
+        write: &mut dyn FnMut(&Message<'_>) -> Vec<Draft<'c>>,
+    ) -> Draft<'c> {
+        let Value::List(items) = &list.value else { return Draft::Node(list) };
+        let mut items = items.iter();
+        let mut drafts = Vec::new();
+        let in_list = format!("{}[", self.shape.list_key());
+        for message in &context.messages {
+            match &message.origin {
+                Origin::Repair(_) => drafts.extend(write(message)),
+                origin if origin.to_string().starts_with(&in_list) => {
+                    let Some(item) = items.next() else { break };
+                    drafts.push(match has_repair(message) {
+                        true => with_blocks(item, message, write),
+                        false => Draft::Node(item),
+                    });
+                }
+                _ => {}
+            }
+        }
+        Draft::List(drafts)
+    }
+}
+
+fn has_repair(message: &Message<'_>) -> bool {
+    let is_repair = |origin: &Origin<'_>| matches!(origin, Origin::Repair(_));
+    is_repair(&message.origin) || message.blocks.iter().any(|block| is_repair(&block.origin))
+}
+
+/// A recorded message with blocks that were put before its own.
+fn with_blocks<'c>(
+    item: &'c Node<'c>,
+    message: &'c Message<'c>,
+    write: &mut dyn FnMut(&Message<'_>) -> Vec<Draft<'c>>,
+) -> Draft<'c> {
+    let Value::Map(entries) = &item.value else { return Draft::Node(item) };
+    let key = if item.get("parts").is_some() { "parts" } else { "content" };
+    let Some(Draft::List(mut blocks)) = write(message).pop().and_then(|draft| draft.take(key)) else {
+        return Draft::Node(item);
+    };
+    // A string is the one block that stands behind them; of a list everything is written back as it is.
+    if let Some(Value::List(own)) = item.get(key).map(|content| &content.value) {
+        let is_added = |block: &&Block<'_>| matches!(block.origin, Origin::Repair(_));
+        let count = message.blocks.iter().filter(is_added).count();
+        let at = message.blocks.iter().take_while(|block| !is_added(block)).count();
+        let added: Vec<_> = blocks.into_iter().skip(at).take(count).collect();
+        blocks = own.iter().map(Draft::Node).collect();
+        let at = at.min(blocks.len());
+        blocks.splice(at..at, added);
+    }
+    let mut draft = Draft::map([]);
+    let mut blocks = Some(Draft::List(blocks));
+    for entry in entries {
+        let value = if entry.key == key { blocks.take() } else { None };
+        draft.push(Cow::Borrowed(&*entry.key), value.unwrap_or(Draft::Node(&entry.value)));
+    }
+    draft
 }

@@ -2,7 +2,7 @@
 
 use super::fields::{Fields, Path, boolean, each, map, required, string, text, whole_number};
 use super::node::{Node, Value};
-use crate::context::{Content, Json, Text, ToolInput};
+use crate::context::{Content, Json, Status, Text, ToolInput};
 use crate::error::{Code, Result};
 
 /// The keys of each type of block.
@@ -63,7 +63,7 @@ pub(crate) fn block<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Content<'a>>
                 tool_use_id: fields.take("tool_use_id", path, text)?,
                 content: fields.take("content", path, content)?,
                 is_error: fields.take_if_there("is_error", path, boolean)?,
-                status: fields.take_if_there("status", path, status)?,
+                status: fields.take_if_there("status", path, status)?.map(|status| Text::plain(status.as_str())),
             }
         }
         "image" => {
@@ -102,13 +102,11 @@ fn object(node: &Node<'_>, path: &Path<'_>) -> Result<Json<'static>> {
     node.to_json().map_err(|error| error.or_path(|| path.to_string()))
 }
 
-fn status<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Text<'a>> {
-    const KNOWN: [&str; 3] = ["lost", "pending", "cancelled"];
-    let status = string(node, path)?;
-    if KNOWN.contains(&&*status) {
-        return text(node, path);
-    }
-    Err(path
-        .error(node, Code::RequestType, format!("{status:?} is no status of a result"))
-        .with_nearest(&status, KNOWN))
+/// What is said of a call without a result.
+pub(crate) fn status(node: &Node<'_>, path: &Path<'_>) -> Result<Status> {
+    let word = string(node, path)?;
+    Status::ALL.into_iter().find(|status| status.as_str() == word).ok_or_else(|| {
+        path.error(node, Code::RequestType, format!("{word:?} is no status of a result"))
+            .with_nearest(&word, Status::NAMES)
+    })
 }

@@ -7,10 +7,8 @@ mod blocks;
 mod fields;
 mod folder;
 mod fragments;
-pub(crate) mod json;
 mod lines;
 mod messages;
-pub(crate) mod node;
 mod outline;
 #[cfg(test)]
 mod outline_tests;
@@ -22,22 +20,22 @@ mod request;
 mod session;
 mod yaml;
 
+pub(crate) use crate::context::reader::Reader;
 pub(crate) use fields::Path as NodePath;
-pub(crate) use json::Reader;
 pub(crate) use messages::{Line, line};
 pub(crate) use outline::{Outline, Scan};
 pub(crate) use pieces::whole_chars;
 pub(crate) use request::step;
 
+pub use crate::context::node::limits;
 pub use folder::Folder;
-pub use node::limits;
 pub use recorded::{As, Call};
 
 use std::path::Path;
 
-use crate::context::{Context, Store};
+use crate::context::{Context, Store, node, reader as json};
 use crate::error::{Code, Error, Result};
-use crate::provider::{Unmodelled, Wire};
+use crate::provider::{Shape, Unmodelled, Wire};
 use crate::request::RunRequest;
 use node::{Node, Value};
 
@@ -71,12 +69,21 @@ pub struct Recorded<'a> {
     pub not_canonical_at: Option<usize>,
     /// Whether it is JSON Lines, and so claims to be a canonical stream.
     pub is_stream: bool,
+    /// The shape of a provider's body, where it has one.
+    pub shape: Option<Shape>,
     /// The body it was read from; none of a canonical stream and of a session.
     pub wire: Option<Wire<'a>>,
     /// Which call of a log it is, if it is one.
     pub call: Option<Call>,
     /// What was recorded and is not part of the context.
     pub unmodelled: Vec<Unmodelled>,
+}
+
+impl Recorded<'_> {
+    /// Whether it is more than a stream or a list of messages: a body, a call of a log, or a session.
+    pub fn is_body(&self) -> bool {
+        self.call.is_some() || self.shape.is_some() && self.wire.as_ref().is_none_or(Wire::is_map)
+    }
 }
 
 impl Format {

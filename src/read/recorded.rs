@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::node::{Entry, Node, Value};
 use super::{Recorded, json, messages, session};
-use crate::context::Key;
+use crate::context::{Context, Key};
 use crate::error::{Code, Error, Result};
 use crate::provider::{self, Reading, Shape, Wire};
 
@@ -18,7 +18,7 @@ pub struct As {
 }
 
 /// A call that was taken out of a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Call {
     /// Its place among the calls, from 0.
     pub index: usize,
@@ -114,9 +114,9 @@ fn body(mut root: Node<'_>, shape: Option<Shape>, call: Option<Call>) -> Result<
     if let (None, Value::List(items)) = (shape, &root.value)
         && let Ok(context) = messages::message_list(items)
     {
-        let shape = provider::shape_of(&root).unwrap_or(Shape::OpenAi);
-        let wire = Some(Wire { shape, body: root });
-        return Ok(Recorded { context, wire, call, ..Recorded::default() });
+        let wire = wire_of(&context, root);
+        let shape = wire.as_ref().map(|wire| wire.shape);
+        return Ok(Recorded { context, shape, wire, call, ..Recorded::default() });
     }
     let shape = match shape {
         Some(shape) => shape,
@@ -126,7 +126,18 @@ fn body(mut root: Node<'_>, shape: Option<Shape>, call: Option<Call>) -> Result<
     let root = if one { Node { span: root.span, value: Value::List(vec![root]) } } else { root };
     let Reading { context, unmodelled } = shape.read(&root)?;
     let wire = Some(Wire { shape, body: root });
-    Ok(Recorded { context, wire, call, unmodelled, ..Recorded::default() })
+    Ok(Recorded { context, shape: Some(shape), wire, call, unmodelled, ..Recorded::default() })
+}
+
+/// A list of messages is a body too where its shape makes the same of it.
+fn wire_of<'a>(context: &Context<'a>, body: Node<'a>) -> Option<Wire<'a>> {
+    let shape = provider::shape_of(&body).ok()?;
+    let reading = shape.read(&body).ok()?;
+    let messages = &reading.context.messages;
+    let is_same = reading.unmodelled.is_empty()
+        && messages.len() == context.messages.len()
+        && messages.iter().zip(&context.messages).all(|(a, b)| a.same_bytes(b));
+    is_same.then_some(Wire { shape, body })
 }
 
 /// Reads a body that stands in its log as text.

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::blocks::{content, tool_input};
-use super::fields::{Fields, Path, each, map, string, text, whole_number};
+use super::blocks::{content, status, tool_input};
+use super::fields::{Fields, Path, boolean, each, map, string, text, whole_number};
 use super::node::{Node, Value};
 use super::{fragments, position};
 use crate::context::{Json, Role, Text};
@@ -35,7 +35,7 @@ pub(crate) mod keys {
     pub const MESSAGE: &[&str] = &["role", "content", "tokens", "metadata"];
     pub const ENTRY: &[&str] = &["entry_id", "content", "tokens", "metadata"];
     pub const STEP: &[&str] = &["raw_output", "observation", "synthetic", "tool_calls", "fields", "tokens", "metadata"];
-    pub const TOOL_CALL: &[&str] = &["id", "name", "input", "result"];
+    pub const TOOL_CALL: &[&str] = &["id", "name", "input", "result", "is_error", "status"];
     pub const BUDGET: &[&str] = &["max_prompt_chars", "window", "reserved_output", "unit", "responsibilities"];
     pub const RUN: &[&str] =
         &["request_id", "run_id", "step_id", "model", "agent_version", "policy_version", "capability_set_version"];
@@ -186,6 +186,8 @@ fn tool_call<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<ToolCall<'a>> {
         name: fields.take("name", path, text)?,
         input: fields.take("input", path, tool_input)?,
         result: fields.take_if_there("result", path, content)?,
+        is_error: fields.take_if_there("is_error", path, boolean)?,
+        status: fields.take_if_there("status", path, status)?,
     })
 }
 

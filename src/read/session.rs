@@ -58,5 +58,5 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (usize, &'a str)>, taken: As)
         last_id = id;
     }
     let Reading { context, unmodelled } = reading;
-    Ok(Recorded { context, unmodelled, ..Recorded::default() })
+    Ok(Recorded { context, unmodelled, shape: Some(Shape::Anthropic), ..Recorded::default() })
 }

@@ -24,7 +24,7 @@ pub use words::{Boundary, EvidenceLevel, FragmentKind, Keep, Layer, Preference, 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::context::{Content, Json, Key, Role, Text, ToolInput};
+use crate::context::{Content, Json, Key, Role, Status, Text, ToolInput};
 use crate::error::{Code, Error, Result};
 use crate::template::Template;
 use check::{check_field_names, check_measures, check_step};
@@ -132,6 +132,10 @@ pub struct ToolCall<'a> {
     pub input: ToolInput<'a>,
     /// What came back; `None` is a call without a result.
     pub result: Option<Vec<Content<'a>>>,
+    /// Whether the tool reported a failure, where that is said.
+    pub is_error: Option<bool>,
+    /// What became of a call without a result, or what its result was marked as.
+    pub status: Option<Status>,
 }
 
 /// Identity of a run, for reports.
@@ -159,6 +163,20 @@ pub struct Warning {
 }
 
 impl<'a> RunRequest<'a> {
+    /// Gives every call of a step that has no result one that is marked as what became of it, `lost` unless the request
+    /// says so; calls `mark` with the step, the place of the call in it, and the call.
+    pub fn mark_missing_results(&mut self, mut mark: impl FnMut(usize, usize, &ToolCall<'a>)) {
+        for (step, Step { outcome, .. }) in self.parts.trajectory.iter_mut().enumerate() {
+            let Outcome::ToolCalls(calls) = outcome else { continue };
+            for (place, call) in calls.iter_mut().enumerate().filter(|(_, call)| call.result.is_none()) {
+                let status = *call.status.get_or_insert_default();
+                call.result = Some(vec![status.text(&call.id, &call.name)]);
+                call.is_error = status.is_error();
+                mark(step, place, call);
+            }
+        }
+    }
+
     /// What templates may make of a request in bytes, besides eight times the text they are given.
     pub const MAX_EXPANSION: u64 = 64 << 20;
 

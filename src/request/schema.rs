@@ -249,6 +249,12 @@ struct ToolCall {
     /// What came back; absent for a call without a result.
     #[schemars(default, with = "BlockContent")]
     result: Option<BlockContent>,
+    /// Whether the tool reported a failure.
+    #[schemars(default, with = "bool")]
+    is_error: Option<bool>,
+    /// What became of a call without a result: `render --repair` marks it so, `lost` unless given.
+    #[schemars(default, with = "Status")]
+    status: Option<Status>,
 }
 
 /// Identity of a run, for reports.

@@ -243,6 +243,8 @@ impl<'s> Left<'s, '_> {
             name: self.text(&call.name),
             input: call.input.map(&mut |text| self.text(text), &Json::to_owned),
             result: call.result.as_ref().map(|result| result.iter().map(|part| self.content(part)).collect()),
+            is_error: call.is_error,
+            status: call.status,
         };
         Step {
             raw_output: self.text(&step.raw_output),

@@ -10,7 +10,8 @@ use super::words::thousands;
 use crate::context::{Block, Content, Context, Message, Origin, Segment, ToolInput};
 use crate::diff::{Comparison, Subject};
 use crate::measure::{self, Size, Verdict};
-use crate::read::Recorded;
+use crate::provider::{Repair, Shape};
+use crate::read::{Call, Recorded};
 use crate::request::{Run, RunRequest, Warning};
 use crate::select::{Manifest, Reason, Selection};
 
@@ -42,6 +43,10 @@ pub struct Report<'r> {
     pub steps: Option<(usize, usize)>,
     /// What is allowed and probably not meant.
     pub warnings: Vec<Warning>,
+    /// The recorded prompt, where the input was one.
+    pub recorded: Option<&'r Recorded<'r>>,
+    /// Results that were added for calls without one; none unless that was asked for.
+    pub repairs: Option<Vec<Repair>>,
     /// What was selected, where there was anything to select.
     pub selection: Option<&'r Selection<'r>>,
     manifest: OnceCell<Manifest<'r>>,
@@ -108,6 +113,8 @@ impl<'r> Report<'r> {
             }),
             steps: parts.map(|parts| (assembled_steps(context), parts.trajectory.len())),
             warnings: warnings(context, request),
+            recorded: None,
+            repairs: None,
             selection: None,
             manifest: OnceCell::new(),
             previous: None,
@@ -124,7 +131,8 @@ impl<'r> Report<'r> {
     }
 
     /// Warns of what was recorded and is not part of the context.
-    pub fn note_recorded(&mut self, recorded: &Recorded<'_>) {
+    pub fn note_recorded(&mut self, recorded: &'r Recorded<'r>) {
+        self.recorded = Some(recorded);
         self.warnings.extend(recorded.unmodelled.iter().map(|unmodelled| Warning {
             code: unmodelled.code(),
             path: unmodelled.path.clone(),
@@ -261,6 +269,12 @@ impl Serialize for Report<'_> {
         };
         map.serialize_entry("budget", &budget)?;
         map.serialize_entry("slot", &self.slot)?;
+        if let Some(Recorded { shape, call, .. }) = self.recorded.filter(|recorded| recorded.is_body()) {
+            map.serialize_entry("recorded", &From { shape: shape.map(Shape::as_str), call: call.as_ref() })?;
+        }
+        if let Some(repairs) = &self.repairs {
+            map.serialize_entry("repairs", repairs)?;
+        }
         map.serialize_entry("warnings", &self.warnings)?;
         if let Some(manifest) = self.manifest() {
             map.serialize_entry("manifest", manifest)?;
@@ -270,6 +284,13 @@ impl Serialize for Report<'_> {
         }
         map.end()
     }
+}
+
+/// What a recorded prompt was read from.
+#[derive(Serialize)]
+struct From<'r> {
+    shape: Option<&'static str>,
+    call: Option<&'r Call>,
 }
 
 #[derive(Serialize)]

@@ -6,6 +6,7 @@ use std::thread::available_parallelism;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use polyloop::context::Json;
 use polyloop::provider::Shape;
 use polyloop::read::As;
 use polyloop::{Code, Error, Result};
@@ -96,6 +97,18 @@ pub struct Render {
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
 
+    /// Write a body without what its shape cannot say, and name that on stderr
+    #[arg(long)]
+    pub lossy: bool,
+
+    /// Add a result for every call that has none, marked as lost; drops nothing, and lists what it did
+    #[arg(long)]
+    pub repair: bool,
+
+    /// Set a parameter of a provider's body, such as max_tokens=4096; VALUE is JSON, or else a string
+    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = param)]
+    pub params: Vec<(String, Json<'static>)>,
+
     #[command(flatten)]
     pub from: From,
 
@@ -127,6 +140,14 @@ impl From {
     pub fn taken(self) -> As {
         As { shape: self.from, call: self.call }
     }
+}
+
+/// A parameter as it is written.
+fn param(text: &str) -> Result<(String, Json<'static>), String> {
+    let (key, value) = text.split_once('=').ok_or("write it KEY=VALUE")?;
+    let quoted = || serde_json::to_string(value).ok().and_then(|text| Json::read(&text).ok());
+    let value = Json::read(value).ok().or_else(quoted).ok_or("the value cannot be written as JSON")?;
+    Ok((key.to_owned(), value))
 }
 
 fn shapes() -> impl TypedValueParser<Value = Shape> {
@@ -183,6 +204,31 @@ pub enum RenderFormat {
     Yaml,
     /// The digest of the canonical stream alone, on one line
     Digest,
+    /// A body for OpenAI Chat Completions, and what copies it
+    #[value(name = "openai")]
+    OpenAi,
+    /// A body for OpenAI Responses
+    Responses,
+    /// A body for Anthropic Messages
+    Anthropic,
+    /// A body for Gemini generateContent
+    Gemini,
+    /// A body for Bedrock Converse
+    Bedrock,
+}
+
+impl RenderFormat {
+    /// The shape of a provider's body, if it is one.
+    pub fn shape(self) -> Option<Shape> {
+        match self {
+            RenderFormat::OpenAi => Some(Shape::OpenAi),
+            RenderFormat::Responses => Some(Shape::Responses),
+            RenderFormat::Anthropic => Some(Shape::Anthropic),
+            RenderFormat::Gemini => Some(Shape::Gemini),
+            RenderFormat::Bedrock => Some(Shape::Bedrock),
+            _ => None,
+        }
+    }
 }
 
 /// Compare two contexts byte for byte, and explain every difference

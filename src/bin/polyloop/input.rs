@@ -8,7 +8,9 @@ use std::time::SystemTime;
 
 use polyloop::context::{Fingerprint, Store};
 use polyloop::diff::Subject;
+use polyloop::provider::Repair;
 use polyloop::read::{self, As, Folder, Format, Input, Recorded, limits};
+use polyloop::request::ToolCall;
 use polyloop::select::Selection;
 use polyloop::stream::{self, Kept, Outline};
 use polyloop::{Code, Context, Error, Result, RunRequest, assemble, select};
@@ -330,6 +332,22 @@ impl<'s> Side<'s> {
         match &self.input {
             Input::Recorded(recorded) => Some(recorded),
             Input::Request(_) => None,
+        }
+    }
+
+    /// Marks what became of the calls of a request's steps that have no result.
+    pub fn mark_missing_results(&mut self, repairs: &mut Vec<Repair>) {
+        let Input::Request(request) = &mut self.input else { return };
+        let before = repairs.len();
+        request.mark_missing_results(|step, call, ToolCall { id, name, status, .. }| {
+            let path = polyloop::context::Origin::ToolCall { step, call }.to_string();
+            let status = status.unwrap_or_default();
+            repairs.push(Repair { path, tool_use_id: id.to_string(), name: name.to_string(), status });
+        });
+        if repairs.len() > before {
+            // They are of what was read.
+            self.fingerprints.clear();
+            self.digest = None;
         }
     }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::context::Text;
-use crate::read::node::{Node, Value};
+use crate::context::node::{Node, Value};
 use crate::select::Manifest;
 use crate::write::yaml::{write_quoted, write_text};
 
@@ -13,7 +13,7 @@ use crate::write::yaml::{write_quoted, write_text};
 /// Those of the writer; and of a document that is larger than what polyloop reads.
 pub fn write_manifest_yaml<W: Write>(manifest: &Manifest<'_>, out: &mut W) -> io::Result<()> {
     let json = serde_json::to_string(manifest).map_err(io::Error::from)?;
-    let root = crate::read::json::parse(&json).map_err(|error| io::Error::other(error.message().to_owned()))?;
+    let root = crate::context::reader::parse(&json).map_err(|error| io::Error::other(error.message().to_owned()))?;
     value(&root, 0, true, out)
 }
 

@@ -13,6 +13,8 @@ use super::look::Look;
 use super::report::{Report, Slot, out_in_words, unknown_in_words};
 use super::words::{amount, count, thousands};
 use crate::measure::Verdict;
+use crate::provider::{Repair, Shape};
+use crate::read::{Call, Recorded};
 
 /// The view of a report.
 #[derive(Debug)]
@@ -118,6 +120,19 @@ impl<'v, 'r> View<'v, 'r> {
             if !known.is_empty() {
                 writeln!(out, " run     {}", known.join(", "))?;
             }
+        }
+        if let Some(Recorded { shape, call, .. }) = self.report.recorded.filter(|recorded| recorded.is_body()) {
+            let shape = shape.map_or("messages", Shape::as_str);
+            match call {
+                Some(Call { index, of, path }) => {
+                    writeln!(out, " read    {shape}, call {index} of 0 to {} at {}", of - 1, Visible(path))?;
+                }
+                None => writeln!(out, " read    {shape}")?,
+            }
+        }
+        for Repair { path, name, status, .. } in self.report.repairs.iter().flatten() {
+            let words = format!("a result marked {} for the call of {name} at {path}", status.as_str());
+            writeln!(out, " {}  {}", styles.warning.paint("repair"), Visible(&words))?;
         }
         for warning in &self.report.warnings {
             let words = format!("{} ({}, {})", warning.message, warning.path, warning.code);

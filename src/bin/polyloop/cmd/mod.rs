@@ -1,6 +1,7 @@
 //! One file a subcommand.
 
 pub mod batch;
+pub mod body;
 pub mod check;
 pub mod completions;
 pub mod diff;

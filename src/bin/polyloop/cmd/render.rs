@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use polyloop::context::{Origin, Status};
 use polyloop::diff;
 use polyloop::measure::Verdict;
+use polyloop::provider::{Repair, Source as Recording, repair};
 use polyloop::read::{self, As, Format};
 use polyloop::stream::{Outline, write};
 use polyloop::write::{Report, View, is_live, write_yaml};
@@ -42,7 +44,7 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
         return Ok(super::batch::run(args, source, terminal)?);
     }
     let Some(side) = Side::of(kept, held.as_ref(), taken) else { unreachable!("one of the two is there") };
-    let side = side?.resolve(&folder_of(&args.input, &args.root)?).map_err(|error| document.placed(error))?;
+    let mut side = side?.resolve(&folder_of(&args.input, &args.root)?).map_err(|error| document.placed(error))?;
     match side.request() {
         Some(request) => check_steps(args.steps, request.parts().trajectory.len())?,
         None if args.steps.is_some() => {
@@ -50,8 +52,20 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
         }
         None => {}
     }
+    let mut repairs = args.repair.then(Vec::new);
+    if let Some(repairs) = &mut repairs {
+        side.mark_missing_results(repairs);
+    }
     let selection = side.selection(args.steps).map_err(|error| document.placed(error))?;
-    let context = if selection.is_none() { side.context(args.steps)? } else { Context::default() };
+    let mut context = if selection.is_none() { side.context(args.steps)? } else { Context::default() };
+    let source = side
+        .recorded()
+        .map_or_else(Recording::default, |recorded| Recording { shape: recorded.shape, wire: recorded.wire.as_ref() });
+    if let Some(repairs) = &mut repairs {
+        let known = |origin: &Origin<'_>| source.wire.map_or(Status::Lost, |wire| wire.status_of(origin));
+        repairs.extend(repair(&mut context, source.shape, known));
+    }
+    let is_repaired = repairs.as_ref().is_some_and(|repairs| !repairs.is_empty());
     let mut report = match &selection {
         Some(selection) => Report::of_selection(document.name(), selection),
         None => Report::new(document.name(), &context, side.request()),
@@ -59,12 +73,13 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     if let Some(recorded) = side.recorded() {
         report.note_recorded(recorded);
     }
-    if let Some(digest) = &side.digest {
+    report.repairs = repairs;
+    if let Some(digest) = side.digest.as_ref().filter(|_| !is_repaired) {
         report.set_digest(digest.clone());
     }
     let is_unchanged = || document.check(store.as_ref());
 
-    let Some(path) = &args.against else { return print(args, &report, &is_unchanged, terminal) };
+    let Some(path) = &args.against else { return print(args, &report, source, &is_unchanged, terminal) };
     let mut earlier = Document::open(path)?;
     let store = earlier.store()?;
     let mut outline = earlier.outline(store.as_ref(), polyloop::stream::Options::default());
@@ -82,7 +97,7 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     let subject = side.subject(earlier.name(), &recorded);
     report.previous = Some((diff::compare(subject, report.subject(), args.work.threads()), subject));
     let is_unchanged = || is_unchanged().and_then(|()| earlier.check(store.as_ref()));
-    print(args, &report, &is_unchanged, terminal)
+    print(args, &report, source, &is_unchanged, terminal)
 }
 
 /// Whether an input is JSON Lines that hold requests.
@@ -102,6 +117,10 @@ fn is_batch(source: &Source) -> Result<bool> {
 /// Refuses to write two outputs to one file, or one over what is read. To save over the render that was compared with
 /// is how it is updated.
 fn check_outputs(args: &Render) -> Result<()> {
+    if args.format.shape().is_none() && (args.lossy || !args.params.is_empty()) {
+        return Err(usage("--lossy and --param go with a provider's format")
+            .with_hint("add --format openai, responses, anthropic, gemini or bedrock"));
+    }
     if args.summary && args.format != RenderFormat::Text {
         return Err(usage("--summary goes with --format text").with_hint("leave one of the two out"));
     }
@@ -154,12 +173,17 @@ fn shows_digest(args: &Render) -> bool {
 }
 
 /// Nothing is said of a file that changed while it was read.
-fn print(
-    args: &Render,
-    report: &Report<'_>,
+fn print<'c>(
+    args: &'c Render,
+    report: &'c Report<'_>,
+    source: Recording<'c>,
     is_unchanged: &dyn Fn() -> Result<()>,
     terminal: &Terminal,
 ) -> anyhow::Result<Exit> {
+    let body = match args.format.shape() {
+        Some(shape) => Some(super::body::of(args, report, shape, source)?),
+        None => None,
+    };
     if args.format == RenderFormat::Json {
         // It holds the digest.
         report.manifest();
@@ -182,20 +206,38 @@ fn print(
         RenderFormat::Jsonl if to_terminal => jsonl_to_terminal(report.context, out),
         RenderFormat::Jsonl => report.context.write_canonical(out),
         RenderFormat::Digest => writeln!(out, "{}", report.digest()),
+        RenderFormat::OpenAi
+        | RenderFormat::Responses
+        | RenderFormat::Anthropic
+        | RenderFormat::Gemini
+        | RenderFormat::Bedrock => match &body {
+            Some(body) => body.write(out).and_then(|()| writeln!(out)),
+            None => Ok(()),
+        },
         RenderFormat::Text => {
             let look = terminal.look(args.output.as_deref());
             let view = View::new(report, &look);
             if args.summary { view.write_summary(out) } else { view.write(out) }
         }
     })?;
-    if matches!(args.format, RenderFormat::Jsonl | RenderFormat::Yaml | RenderFormat::Digest) {
+    if !matches!(args.format, RenderFormat::Text | RenderFormat::Json) {
         say_aside(report);
+    }
+    if let (Some(body), Some(shape)) = (&body, args.format.shape()) {
+        super::body::say_aside(report.source, body, shape);
     }
     Ok(verdict(report))
 }
 
 /// The formats that hold the messages alone, or their digest, leave the rest to stderr.
 pub fn say_aside(report: &Report<'_>) {
+    for Repair { path, name, status, .. } in report.repairs.iter().flatten() {
+        note(&format!(
+            "{}: repair: a result marked {} for the call of {name} at {path}",
+            report.source,
+            status.as_str()
+        ));
+    }
     for warning in &report.warnings {
         note(&format!("{}: warning: {} ({}, {})", report.source, warning.message, warning.path, warning.code));
     }

@@ -6,8 +6,9 @@
 
 use std::borrow::Cow;
 
+use super::escape::StringFault;
 use super::node::{Entry, Node, Span, Value, duplicate_key, duplicate_key_error, limit_error, limits};
-use crate::context::{Key, StringFault, Text};
+use super::{Key, Text};
 use crate::error::{Code, Error, Result};
 
 /// Reads one JSON value, with nothing but white space round it.

@@ -1,0 +1,53 @@
+//! `polyloop render` to the body of a provider's request.
+
+use polyloop::Result;
+use polyloop::context::Json;
+use polyloop::provider::{Body, Loss, Shape, Source, accepted, check};
+use polyloop::write::Report;
+
+use crate::args::Render;
+use crate::io::note;
+
+/// The body; nothing is written that a provider would refuse, or that lacks what its shape cannot say.
+pub fn of<'c>(args: &'c Render, report: &'c Report<'_>, shape: Shape, source: Source<'c>) -> Result<Body<'c>> {
+    let named = |error: polyloop::Error| error.with_source(report.source);
+    let own = source.wire.filter(|wire| wire.shape == shape);
+    accepted(&check(report.context, shape, own), shape).map_err(named)?;
+    let mut body = Body::of(report.context, shape, source);
+    if !args.lossy {
+        body.whole(shape).map_err(named)?;
+    }
+    let model = report.run.and_then(|run| run.model.as_deref());
+    if let Some(model) = model.filter(|_| has_model(shape))
+        && !body.has("model")
+        && let Ok(model) = serde_json::to_string(model)
+    {
+        body.set("model", Json::read(&model).map_err(named)?);
+    }
+    for (key, value) in &args.params {
+        body.set(key, value.borrow());
+    }
+    Ok(body)
+}
+
+/// Whether the model is named in the body, and not where it is sent to.
+fn has_model(shape: Shape) -> bool {
+    matches!(shape, Shape::OpenAi | Shape::Responses | Shape::Anthropic)
+}
+
+/// Says what is lost, what comes over in another way, and what a provider needs beside it.
+pub fn say_aside(name: &str, body: &Body<'_>, shape: Shape) {
+    let say = |what: &str, Loss { path, what: words }: &Loss| {
+        let path = path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
+        note(&format!("{name}: {what}: {path}{words}"));
+    };
+    body.losses.iter().for_each(|loss| say("lost", loss));
+    body.changes.iter().for_each(|change| say("changed", change));
+    for (key, shapes) in
+        [("model", [Shape::OpenAi, Shape::Responses, Shape::Anthropic].as_slice()), ("max_tokens", &[Shape::Anthropic])]
+    {
+        if shapes.contains(&shape) && !body.has(key) {
+            note(&format!("{name}: {shape} wants {key}: add it with --param {key}=..."));
+        }
+    }
+}
