@@ -95,7 +95,7 @@ fn view(a: &str, b: &str) -> String {
     let (a, b) = (subject("a", &context_a), subject("b", &context_b));
     let comparison = compare(a, b, std::num::NonZeroUsize::MIN);
     let mut out = Vec::new();
-    let report = DiffReport { comparison: &comparison, a, b };
+    let report = DiffReport { comparison: &comparison, a, b, wire: None };
     report.write_text(&Look::default(), DiffOptions::default(), &mut out).expect("a vector takes every write");
     String::from_utf8(out).expect("a view is UTF-8")
 }

@@ -18,7 +18,7 @@ mod window;
 
 pub use canonical::Canonical;
 pub(crate) use canonical::digest_text;
-pub(crate) use escape::StringFault;
+
 pub use json::Json;
 pub(crate) use origin::Key;
 pub use origin::{Origin, Segment};

@@ -49,6 +49,9 @@ impl<'c> Body<'c> {
         }
         let mut writing = Writing::new(context, from, shape);
         let draft = shape.draft(&mut writing);
+        if let Some(wire) = source.wire {
+            wire.name_what_stays(&mut writing);
+        }
         Body { draft, losses: writing.losses, changes: writing.changes }
     }
 

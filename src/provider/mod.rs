@@ -14,10 +14,12 @@
 mod anthropic;
 mod bedrock;
 mod body;
+mod compare;
 mod detect;
 mod draft;
 mod gemini;
 mod image;
+mod lens;
 mod openai;
 mod reading;
 mod repair;
@@ -28,10 +30,12 @@ mod wire;
 mod writing;
 
 pub use body::{Body, Source, accepted};
+pub use compare::{WireChange, WireClass, compare};
 pub(crate) use detect::{Marks, messages, parts, shape_of};
 pub(crate) use draft::Draft;
 pub(crate) use reading::Reading;
 pub use reading::{Unmodelled, What};
+pub use lens::{Lens, Seen, Vanished, lens};
 pub use repair::{Repair, repair};
 pub use rules::{Finding, RULES, Rule, check};
 pub use wire::Wire;

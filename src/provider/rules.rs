@@ -229,7 +229,7 @@ impl Checks {
             self.find("provider.id_missing", &block.origin, what);
         } else {
             self.spelling(block, &key);
-            let is_open = pairs.open.contains_key(&key);
+            let is_open = pairs.waits_for(&key);
             if is_open || self.shape == Anthropic && all.contains(&key) {
                 self.find("provider.id_repeated", &block.origin, format!("another call has the id {key:?}"));
             }
@@ -299,7 +299,7 @@ impl Checks {
 }
 
 /// How often a key stands in a body, the schemas of tools left out; one at the top is no marker of a block.
-fn markers(node: &Node<'_>, key: &str, depth: usize) -> usize {
+pub(super) fn markers(node: &Node<'_>, key: &str, depth: usize) -> usize {
     match &node.value {
         Value::List(items) => items.iter().map(|item| markers(item, key, depth + 1)).sum(),
         Value::Map(entries) => {
@@ -371,6 +371,11 @@ impl<'c> Pairs<'c> {
     fn add(&mut self, key: String, block: &'c Block<'_>) {
         self.open.entry(key).or_default().push((block, false));
         self.order.push(block);
+    }
+
+    /// Whether a call with an id has no result yet.
+    fn waits_for(&self, key: &str) -> bool {
+        self.open.get(key).is_some_and(|calls| calls.iter().any(|(_, is_answered)| !is_answered))
     }
 
     fn answer(&mut self, key: &str) -> Answer {

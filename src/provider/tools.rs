@@ -60,8 +60,8 @@ struct Function<'j> {
 
 /// The functions that one entry of a list of tools declares; `None` for a tool of the provider's own.
 fn functions(tool: &str) -> Option<Vec<Function<'_>>> {
-    const OWN: [&str; 8] =
-        ["name", "description", "parameters", "input_schema", "strict", "type", "parametersJsonSchema", "inputSchema"];
+    const PARAMETERS: [&str; 4] = ["parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema"];
+    const OWN: [&str; 5] = ["name", "description", "strict", "type", "inputSchema"];
     let entries = Entries::of(tool)?;
     if let Some(function) = entries.get(&["function", "toolSpec"]) {
         let beyond = entries.beyond(&["type", "function", "toolSpec"]).into_iter().map(str::to_owned);
@@ -84,9 +84,10 @@ fn functions(tool: &str) -> Option<Vec<Function<'_>>> {
     if kind.is_some_and(|kind| !matches!(kind, "\"function\"" | "\"custom\"")) {
         return None;
     }
-    let parameters = entries.get(&["parameters", "input_schema", "parametersJsonSchema"]);
+    let parameters = entries.get(&PARAMETERS);
     let inner = entries.get(&["inputSchema"]).and_then(Entries::of).and_then(|inner| inner.get(&["json"]));
-    let beyond = entries.beyond(&OWN).into_iter().map(str::to_owned).collect();
+    let beyond = entries.beyond(&OWN).into_iter().filter(|key| !PARAMETERS.contains(key));
+    let beyond = beyond.map(str::to_owned).collect();
     Some(vec![Function {
         name: entries.get(&["name"])?,
         description: entries.get(&["description"]),
@@ -135,10 +136,10 @@ impl<'c> Writing<'c> {
             for function in functions {
                 if !function.beyond.is_empty() {
                     let what = format!("{} of a tool", function.beyond.join(", "));
-                    self.changes.push(Loss { path: Some(path.clone()), what });
+                    self.change_at(Some(path.clone()), what);
                 }
                 if function.strict.is_some() && !matches!(self.to, Shape::OpenAi | Shape::Responses) {
-                    self.changes.push(Loss { path: Some(path.clone()), what: "strict of a tool".to_owned() });
+                    self.change_at(Some(path.clone()), "strict of a tool".to_owned());
                 }
                 drafts.push(self.function(&function));
             }

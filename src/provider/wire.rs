@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use super::reading::has;
+use super::rules::markers;
+use super::writing::Writing;
 use super::{Draft, Shape};
 use crate::context::node::{Node, Value};
 use crate::context::{Block, Context, Message, Origin, Status};
@@ -14,6 +16,8 @@ pub struct Wire<'a> {
     pub shape: Shape,
     /// The body, or the list of its messages.
     pub(crate) body: Node<'a>,
+    /// The JSON text it was read from, which its places are in; none where it was written as YAML.
+    pub(crate) text: Option<Cow<'a, str>>,
 }
 
 impl Wire<'_> {
@@ -36,6 +40,29 @@ impl Wire<'_> {
             Some(Value::Text(status)) if status.to_cow() == "incomplete" => Status::Cancelled,
             _ => Status::Lost,
         }
+    }
+
+    /// Names what of the body belongs to its own shape alone, and so does not come over to another.
+    pub(super) fn name_what_stays(&self, writing: &mut Writing<'_>) {
+        const OF_CONTEXT: [&str; 6] =
+            ["tools", "functions", "system", "instructions", "systemInstruction", "system_instruction"];
+        if let Value::Map(entries) = &self.body.value {
+            let keys = entries.iter().map(|entry| &*entry.key);
+            let keys: Vec<&str> =
+                keys.filter(|key| *key != self.shape.list_key() && !OF_CONTEXT.contains(key)).collect();
+            if !keys.is_empty() {
+                writing.change_at(None, format!("parameters are not carried over: {}", keys.join(", ")));
+            }
+        }
+        let markers = ["cache_control", "cachePoint"].map(|key| markers(&self.body, key, 0)).iter().sum::<usize>();
+        if markers > 0 {
+            writing.change_at(None, format!("markers for the cache are not carried over: {markers}"));
+        }
+    }
+
+    /// A value as it is spelled.
+    pub(super) fn raw(&self, node: &Node<'_>) -> Option<&str> {
+        self.text.as_deref()?.get(node.span.range())
     }
 
     /// Whether the call goes on from what the provider keeps.

@@ -64,6 +64,10 @@ impl<'c> Writing<'c> {
         add(&mut self.changes, Some(origin.to_string()), what.into());
     }
 
+    pub fn change_at(&mut self, path: Option<String>, what: String) {
+        add(&mut self.changes, path, what);
+    }
+
     /// Gives calls without an id one, and their results the same: by their order.
     fn name_calls(&mut self) {
         let mut taken: HashSet<Cow<'_, str>> = HashSet::new();
@@ -242,7 +246,11 @@ impl<'c> Writing<'c> {
 }
 
 fn add(list: &mut Vec<Loss>, path: Option<String>, what: String) {
-    list.push(Loss { path, what });
+    let loss = Loss { path, what };
+    // What is said of a block is said once, though it be found part by part.
+    if list.last() != Some(&loss) {
+        list.push(loss);
+    }
 }
 
 fn blocks<'c>(context: &'c Context<'c>) -> impl Iterator<Item = (usize, usize, &'c Content<'c>)> {

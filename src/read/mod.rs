@@ -168,7 +168,8 @@ pub fn read_as<'a>(text: &'a str, format: Option<Format>, taken: As) -> Result<I
         };
     }
     let root = parse(text, format).map_err(|error| error.locate(text.as_bytes()))?;
-    input(root, text, taken).map_err(|error| error.locate(text.as_bytes()))
+    let json = (format == Format::Json).then_some(text);
+    input(root, text, json, taken).map_err(|error| error.locate(text.as_bytes()))
 }
 
 /// Reads one document that must be a run request.
@@ -187,7 +188,7 @@ pub fn request<'a>(text: &'a str, format: Option<Format>) -> Result<RunRequest<'
 /// document's file. What is wrong with it, and documents of other kinds, are to be read whole: [`read`] finds the words.
 pub(crate) fn outlined_request<'a>(outline: &'a Outline, store: &'a Store) -> Option<RunRequest<'a>> {
     let root = yaml::parse_outline(outline, store).ok()?;
-    match input(root, &outline.text, As::default()) {
+    match input(root, &outline.text, None, As::default()) {
         Ok(Input::Request(request)) if store.check().is_ok() => Some(*request),
         _ => None,
     }
@@ -321,14 +322,15 @@ fn parse(text: &str, format: Format) -> Result<Node<'_>> {
     }
 }
 
-fn input<'a>(root: Node<'a>, text: &'a str, taken: As) -> Result<Input<'a>> {
+fn input<'a>(root: Node<'a>, text: &'a str, json: Option<&'a str>, taken: As) -> Result<Input<'a>> {
     let is_request = match &root.value {
         _ if taken.shape.is_some() => false,
         Value::Map(entries) => entries.is_empty() || request::is_meant(&root),
         _ => false,
     };
-    if !is_request && (taken.shape.is_some() || recorded::is_recorded(&root) || messages::is_message(&root)) {
-        return recorded::read(root, taken).map(Input::Recorded);
+    let is_empty_list = matches!(&root.value, Value::List(items) if items.is_empty());
+    if !is_request && (is_empty_list || taken.shape.is_some() || recorded::is_recorded(&root) || messages::is_message(&root)) {
+        return recorded::read(root, json, taken).map(Input::Recorded);
     }
     if !is_request && is_foreign(&root) {
         return Err(foreign(&root));

@@ -34,21 +34,23 @@ pub(crate) fn is_recorded(root: &Node<'_>) -> bool {
 }
 
 /// Reads a body, a list of messages, or one call of a log.
-pub(crate) fn read<'a>(root: Node<'a>, taken: As) -> Result<Recorded<'a>> {
-    if is_body(&root) {
+pub(crate) fn read<'a>(root: Node<'a>, text: Option<&'a str>, taken: As) -> Result<Recorded<'a>> {
+    let text = text.map(Cow::Borrowed);
+    let is_empty = matches!(&root.value, Value::List(items) if items.is_empty());
+    if is_empty || is_body(&root) {
         only_call(taken, &root)?;
-        return body(root, taken.shape, None);
+        return body(root, text, taken.shape, None);
     }
     let found = find(&root);
     if found.is_empty() {
         // A shape that was named is taken at its word, and says what it misses.
-        return body(root, taken.shape, None);
+        return body(root, text, taken.shape, None);
     }
     let (index, of) = (pick(taken, found.len())?, found.len());
     let Some(Found { at, path, is_text }) = found.into_iter().nth(index) else { unreachable!("it was picked") };
     let call = Some(Call { index, of, path });
     let node = descend(root, &at);
-    if is_text { body_in_text(&node, taken, call) } else { body(node, taken.shape, call) }
+    if is_text { body_in_text(&node, taken, call) } else { body(node, text, taken.shape, call) }
 }
 
 /// Reads JSON Lines that are no canonical stream: a log of calls, or a session. The lines come with their numbers.
@@ -66,7 +68,7 @@ pub(crate) fn log<'a>(lines: impl Iterator<Item = (usize, &'a str)> + Clone, tak
         calls.extend(inside.into_iter().map(|found| (number, line, found)));
     }
     if calls.is_empty() {
-        let Some((number, line)) = lines.clone().next() else { return body(empty_list(), taken.shape, None) };
+        let Some((number, line)) = lines.clone().next() else { return body(empty_list(), None, taken.shape, None) };
         let root = node((number, line))?;
         return Err(super::foreign(&root).locate(line.as_bytes()).shift_lines(number));
     }
@@ -77,7 +79,10 @@ pub(crate) fn log<'a>(lines: impl Iterator<Item = (usize, &'a str)> + Clone, tak
     };
     let call = Some(Call { index, of, path: format!("[{number}]{path}") });
     let node = descend(node((number, line))?, &at);
-    let read = if is_text { body_in_text(&node, taken, call) } else { body(node, taken.shape, call) };
+    let read = match is_text {
+        true => body_in_text(&node, taken, call),
+        false => body(node, Some(Cow::Borrowed(line)), taken.shape, call),
+    };
     read.map_err(|error| error.locate(line.as_bytes()).shift_lines(number))
 }
 
@@ -108,13 +113,18 @@ pub(super) fn only_call(taken: As, root: &Node<'_>) -> Result<()> {
     }
 }
 
-fn body(mut root: Node<'_>, shape: Option<Shape>, call: Option<Call>) -> Result<Recorded<'_>> {
+fn body<'a>(
+    mut root: Node<'a>,
+    text: Option<Cow<'a, str>>,
+    shape: Option<Shape>,
+    call: Option<Call>,
+) -> Result<Recorded<'a>> {
     root.share_text();
     // The vocabulary of the canonical stream is nobody's shape.
     if let (None, Value::List(items)) = (shape, &root.value)
         && let Ok(context) = messages::message_list(items)
     {
-        let wire = wire_of(&context, root);
+        let wire = wire_of(&context, root, text);
         let shape = wire.as_ref().map(|wire| wire.shape);
         return Ok(Recorded { context, shape, wire, call, ..Recorded::default() });
     }
@@ -125,29 +135,30 @@ fn body(mut root: Node<'_>, shape: Option<Shape>, call: Option<Call>) -> Result<
     let one = matches!(root.value, Value::Map(_)) && messages::is_message(&root);
     let root = if one { Node { span: root.span, value: Value::List(vec![root]) } } else { root };
     let Reading { context, unmodelled } = shape.read(&root)?;
-    let wire = Some(Wire { shape, body: root });
+    let wire = Some(Wire { shape, body: root, text });
     Ok(Recorded { context, shape: Some(shape), wire, call, unmodelled, ..Recorded::default() })
 }
 
 /// A list of messages is a body too where its shape makes the same of it.
-fn wire_of<'a>(context: &Context<'a>, body: Node<'a>) -> Option<Wire<'a>> {
+fn wire_of<'a>(context: &Context<'a>, body: Node<'a>, text: Option<Cow<'a, str>>) -> Option<Wire<'a>> {
     let shape = provider::shape_of(&body).ok()?;
     let reading = shape.read(&body).ok()?;
     let messages = &reading.context.messages;
     let is_same = reading.unmodelled.is_empty()
         && messages.len() == context.messages.len()
         && messages.iter().zip(&context.messages).all(|(a, b)| a.same_bytes(b));
-    is_same.then_some(Wire { shape, body })
+    is_same.then_some(Wire { shape, body, text })
 }
 
 /// Reads a body that stands in its log as text.
 fn body_in_text<'a>(node: &Node<'a>, taken: As, call: Option<Call>) -> Result<Recorded<'a>> {
     let Value::Text(text) = &node.value else { unreachable!("it was found to be text") };
     let text = text.to_cow();
+    let text = text.trim_ascii();
     // Places inside the text are no places of the document.
     let outside = |error: Error| error.with_span(node.span.range());
-    let inner = json::parse(text.trim_ascii()).map_err(outside)?.into_owned();
-    body(inner, taken.shape, call).map_err(outside)
+    let inner = json::parse(text).map_err(outside)?.into_owned();
+    body(inner, Some(Cow::Owned(text.to_owned())), taken.shape, call).map_err(outside)
 }
 
 /// Whether this is what a provider is sent.

@@ -172,7 +172,7 @@ impl<'r> Report<'r> {
     /// The comparison with an earlier render, which is side a.
     pub fn diff(&self) -> Option<DiffReport<'_>> {
         let (comparison, earlier) = self.previous.as_ref()?;
-        Some(DiffReport { comparison, a: *earlier, b: self.subject() })
+        Some(DiffReport { comparison, a: *earlier, b: self.subject(), wire: None })
     }
 
     /// This render as a side of a comparison.

@@ -115,7 +115,7 @@ fn said(documents: [(&str, Format); 2], sizes: Option<Sizes>) -> [String; 2] {
         spelled: None,
     });
     let comparison = diff::compare(a, b, std::num::NonZeroUsize::MIN.saturating_add(usize::from(sizes.is_some())));
-    let report = DiffReport { comparison: &comparison, a, b };
+    let report = DiffReport { comparison: &comparison, a, b, wire: None };
     let mut text = Vec::new();
     report.write_text(&Look::default(), DiffOptions::default(), &mut text).expect("a vector takes every write");
     stores.iter().for_each(|store| store.check().expect("every text was there"));

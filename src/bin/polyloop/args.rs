@@ -261,6 +261,10 @@ pub struct Diff {
     #[arg(long)]
     pub all: bool,
 
+    /// Compare the recorded bodies too, as they were sent: block shapes, key order, cache markers, spelling, parameters
+    #[arg(long)]
+    pub wire: bool,
+
     #[command(flatten)]
     pub from: From,
 

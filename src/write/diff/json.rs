@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::DiffReport;
 use crate::diff::{Change, Class, FirstDifference, SharedPrefix, Side};
+use crate::provider::WireChange;
 
 impl Serialize for DiffReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -34,6 +35,8 @@ impl Serialize for DiffReport<'_> {
             /// Messages were too many to find the shortest list of changes.
             #[serde(skip_serializing_if = "std::ops::Not::not")]
             paired_in_order: bool,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            wire: Option<OnTheWire<'d>>,
         }
         Document {
             schema: "polyloop.diff/1",
@@ -46,9 +49,16 @@ impl Serialize for DiffReport<'_> {
             classes: comparison.classes(),
             spelled_differently_at_byte: comparison.spelling.as_ref().map(|spelling| spelling.byte),
             paired_in_order: comparison.paired_in_order,
+            wire: self.wire.map(|changes| OnTheWire { identical: changes.is_empty(), changes }),
         }
         .serialize(serializer)
     }
+}
+
+#[derive(Serialize)]
+struct OnTheWire<'d> {
+    identical: bool,
+    changes: &'d [WireChange],
 }
 
 #[derive(Serialize)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{DiffReport, names, prefix_kept, sign, verdict};
+use super::{DiffReport, names, prefix_kept, sign, verdict, wire_verdict};
 use crate::write::escape::Visible;
 use crate::write::look::Look;
 use crate::write::{DiffOptions, words::count};
@@ -13,6 +13,16 @@ impl DiffReport<'_> {
     /// # Errors
     /// Those of the writer.
     pub fn write_markdown<W: Write>(&self, options: DiffOptions, out: &mut W) -> io::Result<()> {
+        self.write_contexts_markdown(options, out)?;
+        let Some(changes) = self.wire else { return Ok(()) };
+        writeln!(out, "\n**{}**", wire_verdict(changes))?;
+        if !changes.is_empty() {
+            writeln!(out, "\n| class | path |\n|---|---|")?;
+        }
+        changes.iter().try_for_each(|change| writeln!(out, "| {} | {} |", change.class.as_str(), code(&change.path)))
+    }
+
+    fn write_contexts_markdown<W: Write>(&self, options: DiffOptions, out: &mut W) -> io::Result<()> {
         let comparison = self.comparison;
         let sources = format!("{} → {}", code(&comparison.a.source), code(&comparison.b.source));
         if comparison.identical {

@@ -9,6 +9,7 @@ pub(crate) use markdown::{code, fence};
 pub use text::DiffOptions;
 
 use crate::diff::{Change, Comparison, Kind, Subject};
+use crate::provider::WireChange;
 
 /// A comparison with the two sides it is about.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,17 @@ pub struct DiffReport<'d> {
     pub a: Subject<'d>,
     /// The second side.
     pub b: Subject<'d>,
+    /// Where the bodies differ on the wire, where that was asked for.
+    pub wire: Option<&'d [WireChange]>,
+}
+
+/// One sentence on the wire.
+pub(crate) fn wire_verdict(changes: &[WireChange]) -> String {
+    use super::words::count;
+    match changes {
+        [] => "identical on the wire".to_owned(),
+        _ => format!("differs on the wire in {}", count(changes.len() as u64, "place")),
+    }
 }
 
 /// The sign of a kind: `~` changed, `+` inserted, `-` removed, `>` moved, `<` split, `^` merged; `=` is equal.

@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use super::line::{cut, named, shown_line};
-use super::{DiffReport, names, prefix_kept, sign, verdict};
+use super::{DiffReport, names, prefix_kept, sign, verdict, wire_verdict};
 use crate::context::{Content, Message, ToolInput};
 use crate::diff::{Change, Class, Hunk, Kind, Line, LineSide, differing, hunks};
 use crate::measure;
+use crate::provider::WireChange;
 use crate::write::escape::Visible;
 use crate::write::look::{Look, Style};
 use crate::write::words::{chars, count, pad, thousands};
@@ -35,6 +36,18 @@ impl DiffReport<'_> {
     /// # Errors
     /// Those of the writer.
     pub fn write_text<W: Write>(&self, look: &Look, options: DiffOptions, out: &mut W) -> io::Result<()> {
+        self.write_contexts(look, options, out)?;
+        let Some(changes) = self.wire else { return Ok(()) };
+        let style = if changes.is_empty() { &look.styles.good } else { &look.styles.bad };
+        writeln!(out, "{}", style.paint(wire_verdict(changes)))?;
+        for WireChange { path, class } in changes {
+            let path = if path.is_empty() { "the whole" } else { path };
+            writeln!(out, " {:<13} {}", class.as_str(), Visible(path))?;
+        }
+        Ok(())
+    }
+
+    fn write_contexts<W: Write>(&self, look: &Look, options: DiffOptions, out: &mut W) -> io::Result<()> {
         let comparison = self.comparison;
         let styles = &look.styles;
         if comparison.identical {

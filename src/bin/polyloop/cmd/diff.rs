@@ -5,6 +5,7 @@ use std::sync::mpsc;
 
 use polyloop::context::Store;
 use polyloop::diff::{self, Subject};
+use polyloop::provider::{Wire, WireChange, compare};
 use polyloop::stream::{self, Outline};
 use polyloop::write::{DiffOptions, DiffReport};
 use polyloop::{Result, RunRequest};
@@ -66,7 +67,25 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
         (Some(side_b), Some(context_b)) => side_b.subject(name_b, context_b),
         _ => Subject { name: name_b, ..a },
     };
-    print(args, a, b, &is_unchanged, terminal)
+    let wire = if args.wire { Some(on_the_wire(&side_a, side_b.as_ref(), [name_a, name_b])?) } else { None };
+    print(args, [a, b], wire.as_deref(), &is_unchanged, terminal)
+}
+
+/// Where the bodies differ. Of equal files only the first is there.
+fn on_the_wire(a: &Side<'_>, b: Option<&Side<'_>>, [name_a, name_b]: [&str; 2]) -> Result<Vec<WireChange>> {
+    let wire_a = wire_of(a, name_a)?;
+    match b {
+        Some(b) => Ok(compare(wire_a, wire_of(b, name_b)?)),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn wire_of<'w>(side: &'w Side<'_>, name: &str) -> Result<&'w Wire<'w>> {
+    side.recorded().and_then(|recorded| recorded.wire.as_ref()).ok_or_else(|| {
+        usage("--wire compares bodies as they were sent, and this is none")
+            .with_hint("bodies and lists of messages have a wire; run requests, canonical streams and sessions do not")
+            .with_source(name)
+    })
 }
 
 /// What one pass over each file finds. Of equal files one is enough to find what is wrong with both, and all there is to
@@ -109,18 +128,19 @@ fn outlines<'s>(
 /// Nothing is said of files that changed while they were compared.
 fn print(
     args: &Diff,
-    a: Subject<'_>,
-    b: Subject<'_>,
+    [a, b]: [Subject<'_>; 2],
+    wire: Option<&[WireChange]>,
     is_unchanged: &dyn Fn() -> Result<()>,
     terminal: &Terminal,
 ) -> anyhow::Result<Exit> {
     let comparison = diff::compare(a, b, args.work.threads());
     is_unchanged()?;
-    let exit = if comparison.identical { Exit::Done } else { Exit::Differs };
+    let exit =
+        if comparison.identical && wire.is_none_or(<[WireChange]>::is_empty) { Exit::Done } else { Exit::Differs };
     if args.quiet {
         return Ok(exit);
     }
-    let report = DiffReport { comparison: &comparison, a, b };
+    let report = DiffReport { comparison: &comparison, a, b, wire };
     let mut options = DiffOptions { context_lines: args.context, ..DiffOptions::default() };
     if args.all {
         options.details = usize::MAX;
