@@ -5,22 +5,12 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{digest, outlined_stream, polyloop_with, read};
+use common::{cases, digest, outlined_stream, polyloop_with, read};
 use polyloop::measure::{self, Verdict};
 use polyloop::read::{self as reading, Format, Input};
 use polyloop::write::Report;
 use polyloop::{Context, Error, assemble};
 use serde_json::Value;
-
-/// A corpus folder; `None`, with a note, where there is none.
-fn corpus(name: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases").join(name);
-    if !folder.exists() {
-        eprintln!("skipped: there is no corpus {name}");
-        return None;
-    }
-    Some(folder)
-}
 
 fn rows(folder: &Path, file: &str) -> Vec<Value> {
     let text = fs::read_to_string(folder.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -58,7 +48,7 @@ fn render<T>(
 
 #[test]
 fn assembly_in_both_formats() {
-    let Some(folder) = corpus("assembly") else { return };
+    let Some(folder) = cases("assembly") else { return };
     let rows = rows(&folder, "rows.jsonl");
     let mut outlines = 0;
     for row in &rows {
@@ -105,7 +95,7 @@ fn check_assembly(id: &str, row: &Value, report: &Report<'_>, context: &Context<
 
 #[test]
 fn recorded_runs_are_rebuilt_to_the_byte() {
-    let Some(folder) = corpus("real") else { return };
+    let Some(folder) = cases("real") else { return };
     let ending = ".request.json";
     let requests: Vec<PathBuf> =
         common::files_under(&folder).into_iter().filter(|path| path.to_string_lossy().ends_with(ending)).collect();
@@ -122,7 +112,7 @@ fn recorded_runs_are_rebuilt_to_the_byte() {
 
 #[test]
 fn broken_input_is_refused_and_odd_input_is_read_exactly() {
-    let Some(folder) = corpus("bad_input") else { return };
+    let Some(folder) = cases("bad_input") else { return };
     let rows = rows(&folder, "manifest.jsonl");
     let (mut accepted, mut refused, mut outlines) = (0, 0, 0);
     for row in &rows {
@@ -172,7 +162,7 @@ fn check_input(path: &Path) -> Result<String, Error> {
 
 #[test]
 fn pairs_part_where_they_part() {
-    let Some(folder) = corpus("diff") else { return };
+    let Some(folder) = cases("diff") else { return };
     let rows = rows(&folder, "pairs.jsonl");
     let scratch = tempfile::tempdir().expect("a folder can be made");
     let golden = scratch.path().join("a.jsonl");

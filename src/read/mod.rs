@@ -329,7 +329,9 @@ fn input<'a>(root: Node<'a>, text: &'a str, json: Option<&'a str>, taken: As) ->
         _ => false,
     };
     let is_empty_list = matches!(&root.value, Value::List(items) if items.is_empty());
-    if !is_request && (is_empty_list || taken.shape.is_some() || recorded::is_recorded(&root) || messages::is_message(&root)) {
+    if !is_request
+        && (is_empty_list || taken.shape.is_some() || recorded::is_recorded(&root) || messages::is_message(&root))
+    {
         return recorded::read(root, json, taken).map(Input::Recorded);
     }
     if !is_request && is_foreign(&root) {

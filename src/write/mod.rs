@@ -3,6 +3,7 @@
 mod check;
 mod diff;
 mod escape;
+mod lens;
 mod look;
 mod manifest;
 mod report;
@@ -13,6 +14,7 @@ mod yaml;
 pub use check::{CheckReport, public_line};
 pub use diff::{DiffOptions, DiffReport};
 pub use escape::{Visible, is_live, json_formatter};
+pub use lens::LensView;
 pub use look::{Look, Style, Styles};
 pub use manifest::{ManifestView, write_manifest_yaml};
 pub use report::{Report, Slot, Tally};

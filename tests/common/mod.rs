@@ -226,3 +226,13 @@ pub fn outlined_stream(document: &[u8], window: usize, least: usize) -> Option<V
     store.check().expect("all of it was read");
     Some(stream)
 }
+
+/// A corpus folder beside the repository; `None`, with a note, where there is none.
+pub fn cases(name: &str) -> Option<PathBuf> {
+    let folder = root().join("../shared/cases").join(name);
+    if !folder.exists() {
+        eprintln!("skipped: there is no corpus {name}");
+        return None;
+    }
+    Some(folder)
+}

@@ -97,6 +97,27 @@ pub struct Render {
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
 
+    /// Show the message list as a provider (openai, responses, anthropic, gemini, bedrock) or the chat template in a FILE
+    /// sees it after its own merging, and which boundaries vanish; with --format text or json
+    #[arg(long, value_name = "LENS", conflicts_with_all = ["against", "save", "summary", "chat_template"])]
+    pub lens: Option<String>,
+
+    /// Print the very text that an open-weight model is fed: FILE is a tokenizer_config.json, or a template in Jinja
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["against", "save", "summary", "format"])]
+    pub chat_template: Option<PathBuf>,
+
+    /// Which template of a config that has several; the one for tools, or else the default, unless given
+    #[arg(long, value_name = "NAME")]
+    pub template_name: Option<String>,
+
+    /// The time that a chat template may ask for, such as 2024-05-01T12:00:00Z; the clock is never read
+    #[arg(long, value_name = "TIME")]
+    pub as_of: Option<String>,
+
+    /// Leave out the beginning of the answer that a chat template adds behind the messages
+    #[arg(long)]
+    pub no_generation_prompt: bool,
+
     /// Write a body without what its shape cannot say, and name that on stderr
     #[arg(long)]
     pub lossy: bool,

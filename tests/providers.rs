@@ -1,0 +1,375 @@
+//! What providers are sent: read, written back, refused, repaired, and compared on the wire.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use polyloop::context::{Content, Context, Status};
+use polyloop::provider::{self, Body, RULES, Shape, Source, What};
+use polyloop::read::{self, As, Format, Input, Recorded};
+use serde_json::Value;
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/providers").join(name)
+}
+
+/// The files of a folder whose names end so, in order; a folder without any is a mistake.
+fn files(name: &str, ending: &str) -> Vec<PathBuf> {
+    let all = fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = all.filter(|path| path.to_string_lossy().ends_with(ending)).collect();
+    files.sort();
+    assert!(!files.is_empty(), "no file of {name} ends in {ending}");
+    files
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+fn recorded<'t>(text: &'t str, path: &Path, taken: As) -> Recorded<'t> {
+    match read::read_as(text, Format::of_path(path), taken) {
+        Ok(Input::Recorded(recorded)) => recorded,
+        Ok(Input::Request(_)) => panic!("{}: taken for a request", path.display()),
+        Err(error) => panic!("{}: {error}", path.display()),
+    }
+}
+
+fn written(context: &Context<'_>, shape: Shape, source: Source<'_>) -> String {
+    let mut out = Vec::new();
+    Body::of(context, shape, source).write(&mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn source<'r>(recorded: &'r Recorded<'_>) -> Source<'r> {
+    Source { shape: recorded.shape, wire: recorded.wire.as_ref() }
+}
+
+/// JSON without the white space between its tokens, every spelling kept.
+fn compact(text: &str) -> String {
+    polyloop::context::Json::read(text).unwrap().as_str().to_owned()
+}
+
+fn shape_in(name: &str) -> Shape {
+    let found = name.split(['.', '_']).find_map(Shape::of_name);
+    found.unwrap_or_else(|| panic!("{name} names no shape"))
+}
+
+fn polyloop(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_polyloop")).args(args).output().unwrap()
+}
+
+#[test]
+fn a_body_is_read_as_its_shape_and_written_back_as_it_was() {
+    for path in files("bodies", ".json") {
+        let text = fs::read_to_string(&path).unwrap();
+        let shape = shape_in(&name(&path));
+        let recorded = recorded(&text, &path, As::default());
+        assert_eq!(recorded.shape, Some(shape), "{}", path.display());
+        let got = written(&recorded.context, shape, source(&recorded));
+        let expected = match name(&path).contains("list") {
+            true => format!("{{\"messages\":{}}}", compact(&text)),
+            false => compact(&text),
+        };
+        assert_eq!(got, expected, "{}", path.display());
+        // The context holds all that is modelled, so that it reads back the same from what it is written as.
+        let again = recorded_of(&got, shape);
+        assert_eq!(again.0, recorded.context.to_canonical(), "{}", path.display());
+    }
+}
+
+fn recorded_of(text: &str, shape: Shape) -> (Vec<u8>, usize) {
+    let recorded = recorded(text, Path::new("x.json"), As { shape: Some(shape), call: None });
+    (recorded.context.to_canonical(), recorded.context.messages.len())
+}
+
+/// The canonical stream of every body, and what of it is not modelled, are kept beside it.
+#[test]
+fn what_is_read_of_a_body() {
+    let mut wrong = Vec::new();
+    for path in files("bodies", ".json") {
+        let text = fs::read_to_string(&path).unwrap();
+        let recorded = recorded(&text, &path, As::default());
+        let mut got = String::from_utf8(recorded.context.to_canonical()).unwrap();
+        for message in &recorded.context.messages {
+            let blocks: Vec<String> = message.blocks.iter().map(|block| block.origin.to_string()).collect();
+            got += &format!("# {} <- {}\n", message.origin, blocks.join(" "));
+        }
+        for unmodelled in &recorded.unmodelled {
+            got += &format!("! {} {} {}\n", unmodelled.code(), unmodelled.path, unmodelled.in_words());
+        }
+        let expected = path.with_extension("read");
+        if std::env::var_os("POLYLOOP_WRITE_EXPECTED").is_some() {
+            fs::write(&expected, &got).unwrap();
+        }
+        if fs::read_to_string(&expected).unwrap_or_default() != got {
+            wrong.push(format!("{}:\n{got}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_log_gives_one_of_its_calls_and_else_the_last() {
+    for path in files("logs", "") {
+        let text = fs::read_to_string(&path).unwrap();
+        if name(&path).contains("session") {
+            continue;
+        }
+        let read = |call| recorded(&text, &path, As { shape: None, call });
+        let last = read(None);
+        let call = last.call.as_ref().unwrap_or_else(|| panic!("{} is no log", path.display()));
+        assert_eq!((call.index, call.of), (1, 2), "{}", path.display());
+        assert_eq!(last.context.messages.len(), 3, "{}", path.display());
+        let first = read(Some(0));
+        assert_eq!(first.context.messages.len(), 1, "{}", path.display());
+        assert_eq!(first.call.as_ref().map(|call| call.index), Some(0));
+        let past = read::read_as(&text, Format::of_path(&path), As { shape: None, call: Some(2) }).unwrap_err();
+        assert_eq!(past.code().as_str(), "usage.arguments", "{}", path.display());
+    }
+}
+
+#[test]
+fn a_session_is_what_the_model_saw_at_its_end() {
+    let path = folder("logs/session.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let recorded = recorded(&text, &path, As::default());
+    let origins: Vec<String> = recorded.context.messages.iter().map(|message| message.origin.to_string()).collect();
+    assert_eq!(origins, ["[3].message", "[4].message", "[7].message", "[8].message"]);
+    let blocks: Vec<usize> = recorded.context.messages.iter().map(|message| message.blocks.len()).collect();
+    assert_eq!(blocks, [1, 2, 1, 1], "the lines of one answer are one message");
+    let left: Vec<(&str, usize)> = recorded
+        .unmodelled
+        .iter()
+        .filter(|unmodelled| unmodelled.what == What::Left)
+        .map(|unmodelled| (&*unmodelled.name, unmodelled.count))
+        .collect();
+    let expected = [("messages from before the conversation was compacted", 1), ("messages of side conversations", 1)];
+    assert_eq!(left, expected);
+    assert_eq!(recorded.shape, Some(Shape::Anthropic));
+    let body = written(&recorded.context, Shape::Anthropic, source(&recorded));
+    assert_eq!(recorded_of(&body, Shape::Anthropic).0, recorded.context.to_canonical());
+}
+
+#[test]
+fn every_rule_refuses_what_breaks_it_and_nothing_near_it() {
+    let mut seen = BTreeSet::new();
+    for path in files("rules", ".refused.json") {
+        let code = format!("provider.{}", name(&path).split('.').next().unwrap());
+        let shape = shape_in(name(&path).split_once('.').unwrap().1);
+        let check = |path: &Path| {
+            let text = fs::read_to_string(path).unwrap();
+            let recorded = recorded(&text, path, As { shape: Some(shape), call: None });
+            provider::check(&recorded.context, shape, recorded.wire.as_ref())
+        };
+        let findings = check(&path);
+        assert!(findings.iter().any(|finding| finding.code == code), "{}: {findings:?}", path.display());
+        let taken = PathBuf::from(path.to_string_lossy().replace(".refused.", ".taken."));
+        assert_eq!(check(&taken), [], "{}", taken.display());
+        seen.insert(code);
+        // The command line says the same.
+        let file = path.to_str().unwrap();
+        let refused = polyloop(&["render", file, "--from", shape.as_str(), "--format", shape.as_str()]);
+        assert_eq!(refused.status.code(), Some(2), "{}", path.display());
+        assert!(refused.stdout.is_empty());
+    }
+    let rules: BTreeSet<String> = RULES.iter().map(|rule| rule.code.to_owned()).collect();
+    assert_eq!(seen, rules, "every rule has a body that breaks it");
+}
+
+#[test]
+fn bodies_differ_on_the_wire_as_expected() {
+    for path in files("wire", ".expected.json") {
+        let expected: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let side = |side: &str| path.to_string_lossy().replace(".expected.", &format!(".{side}."));
+        let out = polyloop(&["diff", &side("a"), &side("b"), "--wire", "--format", "json"]);
+        let report: Value = serde_json::from_slice(&out.stdout).unwrap();
+        assert_eq!(report["identical"], true, "{}: {report}", path.display());
+        assert_eq!(report["wire"], expected, "{}", path.display());
+        let code = if expected["identical"] == true { 0 } else { 1 };
+        assert_eq!(out.status.code(), Some(code), "{}", path.display());
+        let plain = polyloop(&["diff", &side("a"), &side("b")]);
+        assert_eq!(plain.status.code(), Some(0), "{}", path.display());
+        let text = polyloop(&["diff", &side("a"), &side("b"), "--wire"]);
+        for change in expected["changes"].as_array().unwrap() {
+            let text = String::from_utf8_lossy(&text.stdout).into_owned();
+            assert!(text.contains(change["class"].as_str().unwrap()), "{}", path.display());
+            assert!(text.contains(change["path"].as_str().unwrap()), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_run_request_has_no_wire() {
+    let file = folder("repair/request.yaml");
+    let file = file.to_str().unwrap();
+    let out = polyloop(&["diff", file, file, "--wire"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("--wire compares bodies"));
+}
+
+/// Every file of the folder is repaired to what lies beside it, and only then taken.
+#[test]
+fn lost_results_are_marked_and_nothing_is_dropped() {
+    for path in files("repair", "").into_iter().filter(|path| !name(path).contains(".repaired.")) {
+        let file = path.to_str().unwrap();
+        let shape = if name(&path).contains("request") { Shape::OpenAi } else { shape_in(&name(&path)) };
+        let without = polyloop(&["render", file, "--format", shape.as_str()]);
+        assert_eq!(without.status.code(), Some(2), "{file}");
+        assert!(String::from_utf8_lossy(&without.stderr).contains("--repair"), "{file}");
+        let with = polyloop(&["render", file, "--format", shape.as_str(), "--repair"]);
+        assert_eq!(with.status.code(), Some(0), "{file}: {}", String::from_utf8_lossy(&with.stderr));
+        let expected = path.with_extension("repaired.txt");
+        if std::env::var_os("POLYLOOP_WRITE_EXPECTED").is_some() {
+            fs::write(&expected, &with.stdout).unwrap();
+        }
+        assert_eq!(String::from_utf8_lossy(&with.stdout), fs::read_to_string(&expected).unwrap_or_default(), "{file}");
+
+        let report = |args: &[&str]| -> Value {
+            let args = [&["render", file, "--format", "json"], args].concat();
+            serde_json::from_slice(&polyloop(&args).stdout).unwrap()
+        };
+        let (before, after) = (report(&[]), report(&["--repair"]));
+        let repairs = after["repairs"].as_array().unwrap();
+        assert!(!repairs.is_empty(), "{file}");
+        let blocks = |report: &Value| -> Vec<Value> {
+            let messages = report["messages"].as_array().unwrap().iter();
+            messages.flat_map(|message| message["blocks"].as_array().unwrap().clone()).collect()
+        };
+        let (before, after) = (blocks(&before), blocks(&after));
+        assert_eq!(before.len() + repairs.len(), after.len(), "{file}");
+        let kept: Vec<&Value> = after.iter().filter(|block| block["status"].is_null()).collect();
+        assert_eq!(kept, before.iter().collect::<Vec<_>>(), "{file}: what was there is there as it was");
+        for repair in repairs {
+            let status = repair["status"].as_str().unwrap();
+            let marked = after.iter().filter(|block| block["status"] == status).count();
+            assert!(marked > 0, "{file}: {repair}");
+        }
+    }
+}
+
+#[test]
+fn what_is_known_of_a_call_is_said() {
+    let path = folder("repair/responses.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut recorded = recorded(&text, &path, As::default());
+    let wire = recorded.wire.clone().unwrap();
+    let repairs = provider::repair(&mut recorded.context, recorded.shape, |origin| wire.status_of(origin));
+    let said: Vec<(String, Status)> = repairs.into_iter().map(|repair| (repair.tool_use_id, repair.status)).collect();
+    assert_eq!(said, [("a".to_owned(), Status::Pending), ("b".to_owned(), Status::Cancelled)]);
+}
+
+/// OpenAI to Anthropic to Gemini to OpenAI, each step through a canonical context.
+#[test]
+fn parallel_calls_come_back_from_a_journey() {
+    let path = folder("journey/openai.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let start = recorded(&text, &path, As::default());
+    let canonical = start.context.to_canonical();
+    let mut text = text.clone();
+    let mut from = Shape::OpenAi;
+    for to in [Shape::Anthropic, Shape::Gemini, Shape::Bedrock, Shape::Responses, Shape::OpenAi] {
+        let recorded = recorded(&text, Path::new("x.json"), As { shape: Some(from), call: None });
+        assert_eq!(provider::check(&recorded.context, to, None), [], "{from} to {to}");
+        let body = Body::of(&recorded.context, to, Source { shape: recorded.shape, wire: recorded.wire.as_ref() });
+        assert_eq!(body.losses, [], "{from} to {to}");
+        let mut out = Vec::new();
+        body.write(&mut out).unwrap();
+        text = String::from_utf8(out).unwrap();
+        from = to;
+    }
+    let back = recorded(&text, Path::new("x.json"), As { shape: Some(Shape::OpenAi), call: None });
+    assert_eq!(String::from_utf8(back.context.to_canonical()), String::from_utf8(canonical));
+}
+
+#[test]
+fn what_a_shape_cannot_say_is_named_and_kept_back() {
+    let path = folder("bodies/openai.json");
+    let file = path.to_str().unwrap();
+    let strict = polyloop(&["render", file, "--format", "anthropic"]);
+    assert_eq!(strict.status.code(), Some(2));
+    let path = folder("bodies/anthropic.json");
+    let file = path.to_str().unwrap();
+    let strict = polyloop(&["render", file, "--format", "openai"]);
+    assert_eq!(strict.status.code(), Some(2));
+    assert!(strict.stdout.is_empty());
+    let said = String::from_utf8_lossy(&strict.stderr).into_owned();
+    for lost in ["a thought", "redacted_thinking", "is_error: true", "document", "provider.loss"] {
+        assert!(said.contains(lost) || lost == "provider.loss", "{lost}: {said}");
+    }
+    let lossy = polyloop(&["render", file, "--format", "openai", "--lossy"]);
+    let body: Value = serde_json::from_slice(&lossy.stdout).unwrap();
+    assert_eq!(body["messages"][2]["tool_calls"][0]["function"]["arguments"], r#"{"path":"hull.log","deep":1.50}"#);
+    let said = String::from_utf8_lossy(&lossy.stderr).into_owned();
+    assert!(said.contains("lost: messages[1].content[0]: a thought"), "{said}");
+    assert!(said.contains("parameters are not carried over: model, max_tokens"), "{said}");
+    assert!(said.contains("markers for the cache are not carried over: 1"), "{said}");
+}
+
+#[test]
+fn a_request_leaves_as_a_body_with_its_parameters() {
+    let path = folder("repair/request.yaml");
+    let args = ["render", path.to_str().unwrap(), "--format", "anthropic", "--repair"];
+    let out = polyloop(&[&args[..], &["--param", "max_tokens=64", "--param", "model=m"]].concat());
+    let body: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(body["max_tokens"], 64);
+    assert_eq!(body["model"], "m");
+    assert_eq!(body["messages"][2]["content"].as_array().unwrap().len(), 4, "results of one turn are one message");
+    assert!(!String::from_utf8_lossy(&out.stderr).contains("wants"));
+}
+
+/// The handed bodies, where they are there: each reads, and comes back to its own shape as the value it was.
+#[test]
+fn handed_bodies_come_back() {
+    let Some(folder) = common::cases("provider") else { return };
+    let mut bodies = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_log = path.extension().is_some_and(|ending| ending == "jsonl");
+        if path.extension().is_none_or(|ending| ending != "json") && !is_log {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let calls = recorded(&text, &path, As::default()).call.map_or(1, |call| call.of);
+        for call in 0..calls {
+            let taken = As { shape: None, call: (calls > 1).then_some(call) };
+            let recorded = recorded(&text, &path, taken);
+            let (Some(shape), Some(wire)) = (recorded.shape, &recorded.wire) else { continue };
+            let findings = provider::check(&recorded.context, shape, Some(wire));
+            assert_eq!(findings, [], "{} {call}: it was sent and taken", path.display());
+            let got = written(&recorded.context, shape, source(&recorded));
+            let again = recorded_of(&got, shape);
+            assert_eq!(again.0, recorded.context.to_canonical(), "{} {call}", path.display());
+            let document: Value = serde_json::from_str(&text).unwrap();
+            let got: Value = serde_json::from_str(&got).unwrap();
+            let is_part = holds(&document, &got) || holds(&document, &got["messages"]);
+            assert!(is_part, "{} {call}: what was written does not stand in the file", path.display());
+            bodies += 1;
+        }
+    }
+    assert!(bodies > 0, "no body was found");
+}
+
+fn holds(document: &Value, value: &Value) -> bool {
+    document == value
+        || match document {
+            Value::Array(items) => items.iter().any(|item| holds(item, value)),
+            Value::Object(entries) => entries.values().any(|item| holds(item, value)),
+            _ => false,
+        }
+}
+
+#[test]
+fn blocks_of_every_kind_stand_in_the_fixtures() {
+    let mut kinds = BTreeSet::new();
+    for path in files("bodies", ".json") {
+        let text = fs::read_to_string(&path).unwrap();
+        for block in recorded(&text, &path, As::default()).context.messages.iter().flat_map(|message| &message.blocks) {
+            kinds.insert(block.content.kind());
+        }
+    }
+    let all: BTreeSet<&str> = Content::NAMES.into_iter().chain(["opaque"]).collect();
+    assert_eq!(kinds, all);
+}
