@@ -48,6 +48,9 @@ pub enum Code {
     InputShape,
     ProviderLoss,
     ProviderRefused,
+    ChatTemplateSyntax,
+    ChatTemplateRaised,
+    ChatTemplateFailed,
     IoRead,
     IoWrite,
 }
@@ -94,6 +97,9 @@ impl Code {
             Code::InputShape => "input.shape",
             Code::ProviderLoss => "provider.loss",
             Code::ProviderRefused => "provider.refused",
+            Code::ChatTemplateSyntax => "chat_template.syntax",
+            Code::ChatTemplateRaised => "chat_template.raised",
+            Code::ChatTemplateFailed => "chat_template.failed",
             Code::IoRead => "io.read",
             Code::IoWrite => "io.write",
         }

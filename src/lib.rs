@@ -7,6 +7,7 @@
 //! 4. [`measure`]: sizes in characters and bytes, and what the budget says.
 //! 5. [`stream`]: the same for inputs too large to hold, by the same rules.
 //! 6. [`diff`], [`golden`] and [`write`](mod@write): what differs, what is proved, and how all of it is shown.
+//! 7. [`chat_template`]: the very text that an open-weight model is fed.
 //!
 //! ```
 //! use polyloop::{assemble, read};
@@ -43,6 +44,7 @@
 #![deny(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
 mod assemble;
+pub mod chat_template;
 pub mod context;
 pub mod diff;
 pub mod error;

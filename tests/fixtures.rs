@@ -25,10 +25,10 @@ struct Fixtures {
 impl Fixtures {
     fn find() -> Self {
         let folder = root().join("fixtures");
-        // Pairs to compare have a test of their own.
-        let pairs = folder.join("diff");
-        let mut unread: BTreeSet<PathBuf> =
-            files_under(&folder).into_iter().filter(|path| !path.starts_with(&pairs)).collect();
+        // Pairs to compare and chat templates have tests of their own.
+        let others = ["diff", "chat_templates"].map(|name| folder.join(name));
+        let is_ours = |path: &PathBuf| !others.iter().any(|other| path.starts_with(other));
+        let mut unread: BTreeSet<PathBuf> = files_under(&folder).into_iter().filter(is_ours).collect();
         for name in BESIDE {
             assert!(unread.remove(&folder.join(name)), "there is no {name}");
         }

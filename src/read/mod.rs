@@ -33,7 +33,7 @@ pub use recorded::{As, Call};
 
 use std::path::Path;
 
-use crate::context::{Context, Store, node, reader as json};
+use crate::context::{Context, Json, Store, node, reader as json};
 use crate::error::{Code, Error, Result};
 use crate::provider::{Shape, Unmodelled, Wire};
 use crate::request::RunRequest;
@@ -182,6 +182,18 @@ pub fn request<'a>(text: &'a str, format: Option<Format>) -> Result<RunRequest<'
         Input::Recorded(_) => Err(Error::new(Code::InputShape, "this is a list of messages, not a run request")
             .with_hint("a run request is a map with keys such as prefix, goal and trajectory")),
     }
+}
+
+/// Reads a list whose items are taken as they are, in canonical spelling: messages or tools in their wire form.
+///
+/// # Errors
+/// Those of the syntax, with their place in `text`; `input.shape` for anything but a list.
+pub fn json_items(text: &str, format: Option<Format>) -> Result<Vec<Json<'static>>> {
+    let items = || match parse(text, format.unwrap_or_else(|| Format::of_content(text)))?.value {
+        Value::List(items) => items.iter().map(Node::to_json).collect(),
+        _ => Err(Error::new(Code::InputShape, "this is not a list")),
+    };
+    items().map_err(|error: Error| error.locate(text.as_bytes()))
 }
 
 /// Reads the outline of a document as the run request it is; the text that was taken out stays in `store`, which is the

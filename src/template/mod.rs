@@ -20,6 +20,7 @@ use std::ops::Range;
 
 use crate::context::Text;
 use crate::error::Result;
+pub(crate) use repr::repr;
 use spec::{Align, Spec};
 
 /// The largest width of a field, in characters.

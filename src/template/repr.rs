@@ -4,7 +4,7 @@ use super::tables::is_printable;
 use crate::context::Text;
 
 /// The first `max_chars` characters of `repr(text)`.
-pub(super) fn repr(text: &Text<'_>, max_chars: u64) -> String {
+pub(crate) fn repr(text: &Text<'_>, max_chars: u64) -> String {
     escape(text, max_chars, is_printable)
 }
 
