@@ -4,7 +4,7 @@ use std::io;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Value};
-use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, functions};
 
 use super::clock::Wall;
 use super::fault::{self, NoClock, Raised};
@@ -24,6 +24,7 @@ pub(super) fn environment() -> Environment<'static> {
     environment.add_function("raise_exception", |message: Value| -> Result<Value, Error> {
         Err(Error::from(ErrorKind::InvalidOperation).with_source(Raised(python::str(&message)?)))
     });
+    environment.add_function("namespace", namespace);
     environment.remove_global("debug");
     filters::add(&mut environment);
     tests::add(&mut environment);
@@ -34,6 +35,14 @@ fn syntax() -> SyntaxConfig {
     let mut builder = SyntaxConfig::builder();
     builder.trim_blocks(true).lstrip_blocks(true);
     builder.build().unwrap_or_default()
+}
+
+/// A namespace may begin with a mapping and keywords both.
+fn namespace(first: Option<Value>, options: Kwargs) -> Result<Value, Error> {
+    let pairs = |value: &Value| value.as_object().and_then(|object| object.try_iter_pairs()).into_iter().flatten();
+    let options = Value::from(options);
+    let all = first.iter().flat_map(pairs).chain(pairs(&options)).collect::<Vec<_>>();
+    functions::namespace(Some(Value::from_pairs(all).into()))
 }
 
 /// Parses a template.
