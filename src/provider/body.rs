@@ -1,9 +1,11 @@
 //! A context as the body of a request.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::{self, Write};
+use std::rc::Rc;
 
-use super::writing::{Loss, Writing};
+use super::writing::{Loss, Writing, tool_names};
 use super::{Draft, Finding, Shape, Wire};
 use crate::context::node::{Node, Value};
 use crate::context::{Context, Json};
@@ -34,9 +36,10 @@ impl<'c> Body<'c> {
         let from = source.shape;
         if let Some(wire) = source.wire.filter(|wire| wire.shape == shape) {
             let (mut losses, mut changes) = (Vec::new(), Vec::new());
+            let names = Rc::new(if shape == Shape::Gemini { tool_names(context) } else { HashMap::new() });
             let draft = wire.rewritten(context, &mut |message| {
                 let alone = Context { tools: Vec::new(), messages: vec![message.borrow()] };
-                let mut writing = Writing::new(&alone, from, shape);
+                let mut writing = Writing::new(&alone, from, shape, Some(Rc::clone(&names)));
                 let items = shape.draft(&mut writing).take(shape.list_key()).map(Draft::into_owned);
                 losses.append(&mut writing.losses);
                 changes.append(&mut writing.changes);
@@ -47,7 +50,7 @@ impl<'c> Body<'c> {
             });
             return Body { draft, losses, changes };
         }
-        let mut writing = Writing::new(context, from, shape);
+        let mut writing = Writing::new(context, from, shape, None);
         let draft = shape.draft(&mut writing);
         if let Some(wire) = source.wire {
             wire.name_what_stays(&mut writing);
@@ -99,19 +102,27 @@ impl<'c> Body<'c> {
 
     /// The messages in their wire form, each a JSON value.
     pub fn messages(&self, shape: Shape) -> Vec<Json<'static>> {
-        let key = shape.list_key();
-        match &self.draft {
-            Draft::Node(node) => match node.get(key).map(|list| &list.value) {
-                Some(Value::List(items)) => items.iter().map(|item| Draft::Node(item).to_json()).collect(),
-                _ => Vec::new(),
-            },
-            Draft::Map(entries) => match entries.iter().find(|(name, _)| name == key) {
-                Some((_, Draft::List(items))) => items.iter().map(Draft::to_json).collect(),
-                Some((_, Draft::Node(Node { value: Value::List(items), .. }))) => {
-                    items.iter().map(|item| Draft::Node(item).to_json()).collect()
-                }
-                _ => Vec::new(),
-            },
+        self.list(shape.list_key())
+    }
+
+    /// The tools in their wire form.
+    pub fn tools(&self) -> Vec<Json<'static>> {
+        self.list("tools")
+    }
+
+    fn list(&self, key: &str) -> Vec<Json<'static>> {
+        let of_node = |node: &Node<'_>| match &node.value {
+            Value::List(items) => items.iter().map(|item| Draft::Node(item).to_json()).collect(),
+            _ => Vec::new(),
+        };
+        let value = match &self.draft {
+            Draft::Node(node) => return node.get(key).map(of_node).unwrap_or_default(),
+            Draft::Map(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
+            _ => None,
+        };
+        match value {
+            Some(Draft::Node(node)) => of_node(node),
+            Some(Draft::List(items)) => items.iter().map(Draft::to_json).collect(),
             _ => Vec::new(),
         }
     }

@@ -172,10 +172,15 @@ impl Comparison<'_> {
             "image_url",
         ];
         let (len, was) = (self.path.len(), self.in_messages);
+        // The name of a function is the context's, that of who speaks is not.
+        let is_speaker = self.a.shape == Shape::OpenAi
+            && key == "name"
+            && !self.path.ends_with("function")
+            && !self.path.ends_with("function_call");
         self.path.push_str(&Key(key).to_string());
         let is_list = key == self.a.shape.list_key() || key == "tools" || key == "toolConfig";
         // Below the messages a key that the context knows is a matter of the context, any other is not.
-        self.in_messages = is_list || MODELLED.contains(&key) || (was && is_modelled(self.a.shape, key));
+        self.in_messages = is_list || MODELLED.contains(&key) || (was && !is_speaker && is_modelled(self.a.shape, key));
         then(self);
         self.in_messages = was;
         self.path.truncate(len);

@@ -1,8 +1,5 @@
 //! Gemini `generateContent`.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
 use super::reading::{Reading, block, boolean, fault, items, text, text_or_empty, tool_input};
 use super::writing::{Said, Writing};
 use super::{Draft, Marks};
@@ -153,7 +150,6 @@ fn result<'a>(response: Option<&Node<'a>>) -> Result<(Vec<Content<'a>>, Option<b
 
 pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
     let (head, turns) = writing.turns();
-    let names = writing.tool_names();
     let mut body = Draft::map([]);
     if !head.is_empty() {
         for (index, turn) in head.iter().enumerate() {
@@ -165,7 +161,7 @@ pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
             }
         }
         let said = head.iter().flat_map(|turn| &turn.said);
-        let parts = said.filter_map(|said| write_part(*said, writing, &names)).collect();
+        let parts = said.filter_map(|said| write_part(*said, writing)).collect();
         body.push("systemInstruction", Draft::map([("parts", Draft::List(parts))]));
     }
     let mut contents = Vec::new();
@@ -183,7 +179,7 @@ pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
                 Draft::Text(Text::plain(other.as_str().to_owned()))
             }
         };
-        let parts = turn.said.iter().filter_map(|said| write_part(*said, writing, &names)).collect();
+        let parts = turn.said.iter().filter_map(|said| write_part(*said, writing)).collect();
         contents.push(Draft::map([("role", role), ("parts", Draft::List(parts))]));
     }
     body.push("contents", Draft::List(contents));
@@ -193,11 +189,7 @@ pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
     body
 }
 
-fn write_part<'c>(
-    said: Said<'c>,
-    writing: &mut Writing<'c>,
-    names: &HashMap<Cow<'c, str>, &'c Text<'c>>,
-) -> Option<Draft<'c>> {
+fn write_part<'c>(said: Said<'c>, writing: &mut Writing<'c>) -> Option<Draft<'c>> {
     Some(match said.content {
         Content::Text(text) => Draft::map([("text", Draft::Text(text.borrow()))]),
         Content::Thinking { text, signature } => {
@@ -225,11 +217,11 @@ fn write_part<'c>(
             if !tool_use_id.is_empty() {
                 response.push("id", Draft::Text(tool_use_id.borrow()));
             }
-            let name = names.get(&tool_use_id.to_cow());
+            let name = writing.names.get(&said.origin.to_string()).cloned();
             if name.is_none() {
                 writing.lose(said.origin, "a result must name its tool, and no call has its id");
             }
-            response.push("name", Draft::Text(name.map(|name| name.borrow()).unwrap_or_default()));
+            response.push("name", Draft::Text(name.map(Text::from).unwrap_or_default()));
             if *is_error == Some(false) {
                 writing.change(said.origin, "is_error: false");
             }

@@ -6,12 +6,14 @@ use super::Shape;
 use crate::context::{Content, Context, Message, Role};
 
 /// What becomes of a message list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lens {
     /// What is seen, in its order.
     pub messages: Vec<Seen>,
     /// Boundaries between messages that are not seen.
     pub vanished: Vec<Vanished>,
+    /// Messages that are not seen at all, by index.
+    pub dropped: Vec<usize>,
 }
 
 /// A message as it is seen.
@@ -40,7 +42,7 @@ pub struct Vanished {
 
 /// What a provider makes of a context.
 pub fn lens(context: &Context<'_>, shape: Shape) -> Lens {
-    let mut lens = Lens { messages: Vec::new(), vanished: Vec::new() };
+    let mut lens = Lens::default();
     let hoists = !matches!(shape, Shape::OpenAi | Shape::Responses);
     for (index, message) in context.messages.iter().enumerate() {
         let hoisted = hoists && matches!(message.role, Role::System | Role::Developer);
@@ -87,5 +89,49 @@ fn merges(shape: Shape, message: &Message<'_>) -> Option<&'static str> {
         Shape::Bedrock => Some("messages of one role in a row have to be sent as one"),
         Shape::Gemini if message.role == Role::Tool => Some("results of one turn are sent as one content"),
         Shape::Gemini | Shape::OpenAi | Shape::Responses => None,
+    }
+}
+
+/// What a chat template makes of a context, going by the text it gave: a message is seen from where its text begins.
+pub fn lens_of_text(context: &Context<'_>, text: &str) -> Lens {
+    let mut lens = Lens::default();
+    // Where the message before ends in the text.
+    let mut end = 0;
+    let mut before = None;
+    for (index, message) in context.messages.iter().enumerate() {
+        let texts: Vec<String> = message.blocks.iter().flat_map(|block| texts(&block.content)).collect();
+        let spoken: Vec<&str> = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+        let places: Option<Vec<usize>> = spoken.iter().map(|said| text[end..].find(said).map(|at| end + at)).collect();
+        let Some(places) = places else {
+            lens.dropped.push(index);
+            continue;
+        };
+        let chars = crate::measure::message(message).known_chars();
+        let role = message.role.as_str().to_owned();
+        let (start, last) = (places.first().copied(), places.last().zip(spoken.last()));
+        let between = start.map(|start| &text[end..start]);
+        match (before, between, lens.messages.last_mut()) {
+            (Some(before), Some(between), Some(seen)) if between.trim().is_empty() => {
+                let why = "the template writes nothing but white space between them".to_owned();
+                lens.vanished.push(Vanished { before, behind: index, why });
+                seen.from.push(index);
+                seen.chars = seen.chars.zip(chars).map(|(a, b)| a + b);
+            }
+            _ => lens.messages.push(Seen { role, hoisted: false, from: vec![index], chars }),
+        }
+        if let Some((place, said)) = last {
+            end = place + said.len();
+            before = Some(index);
+        }
+    }
+    lens
+}
+
+fn texts(content: &Content<'_>) -> Vec<String> {
+    match content {
+        Content::Text(text) => vec![text.to_string()],
+        Content::ToolResult { content, .. } => content.iter().flat_map(texts).collect(),
+        Content::ToolUse { name, .. } => vec![name.to_string()],
+        Content::Thinking { .. } | Content::Image { .. } | Content::Opaque { .. } => Vec::new(),
     }
 }

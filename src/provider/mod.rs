@@ -33,7 +33,7 @@ pub use body::{Body, Source, accepted};
 pub use compare::{WireChange, WireClass, compare};
 pub(crate) use detect::{Marks, messages, parts, shape_of};
 pub(crate) use draft::Draft;
-pub use lens::{Lens, Seen, Vanished, lens};
+pub use lens::{Lens, Seen, Vanished, lens, lens_of_text};
 pub(crate) use reading::Reading;
 pub use reading::{Unmodelled, What};
 pub use repair::{Repair, repair};

@@ -1,7 +1,8 @@
 //! What the shapes have in common when they are written.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::rc::Rc;
 
 use super::{Draft, Shape};
 use crate::context::{Content, Context, Json, Message, Origin, Role, Text, ToolInput, reader};
@@ -45,11 +46,22 @@ pub(crate) struct Writing<'c> {
     /// What it says in another way, or in a way that does not come back.
     pub changes: Vec<Loss>,
     ids: HashMap<(usize, usize), String>,
+    /// For the shape whose results name their tool.
+    pub names: Rc<HashMap<String, String>>,
 }
 
 impl<'c> Writing<'c> {
-    pub fn new(context: &'c Context<'c>, from: Option<Shape>, to: Shape) -> Self {
-        let mut writing = Writing { context, from, to, losses: Vec::new(), changes: Vec::new(), ids: HashMap::new() };
+    /// `names` are those of [`tool_names`], where `context` is a part of the whole.
+    pub fn new(
+        context: &'c Context<'c>,
+        from: Option<Shape>,
+        to: Shape,
+        names: Option<Rc<HashMap<String, String>>>,
+    ) -> Self {
+        let names =
+            names.unwrap_or_else(|| Rc::new(if to == Shape::Gemini { tool_names(context) } else { HashMap::new() }));
+        let (losses, changes, ids) = (Vec::new(), Vec::new(), HashMap::new());
+        let mut writing = Writing { context, from, to, losses, changes, ids, names };
         if to != Shape::Gemini {
             writing.name_calls();
         }
@@ -76,7 +88,7 @@ impl<'c> Writing<'c> {
                 taken.insert(id.to_cow());
             }
         }
-        let mut waiting = std::collections::VecDeque::new();
+        let mut waiting = VecDeque::new();
         let mut next = 0;
         for (message, block, said) in blocks(self.context) {
             match said {
@@ -233,16 +245,29 @@ impl<'c> Writing<'c> {
             self.lose(turn.origin, format!("the role {:?}", turn.role.as_str()));
         }
     }
+}
 
-    /// Names of calls by id, for shapes whose results name the tool.
-    pub fn tool_names(&self) -> HashMap<Cow<'c, str>, &'c Text<'c>> {
-        let calls = self.context.messages.iter().flat_map(|message| &message.blocks);
-        let calls = calls.filter_map(|block| match &block.content {
-            Content::ToolUse { id, name, .. } => Some((id.to_cow(), name)),
-            _ => None,
-        });
-        calls.collect()
+/// The name of the tool of each result, by the place the result stands at: a result without an id is of the call whose
+/// turn it is.
+pub(super) fn tool_names(context: &Context<'_>) -> HashMap<String, String> {
+    let mut by_id: HashMap<String, String> = HashMap::new();
+    let mut waiting = VecDeque::new();
+    let mut names = HashMap::new();
+    for block in context.messages.iter().flat_map(|message| &message.blocks) {
+        match &block.content {
+            Content::ToolUse { id, name, .. } if id.is_empty() => waiting.push_back(name.to_string()),
+            Content::ToolUse { id, name, .. } => {
+                by_id.insert(id.to_string(), name.to_string());
+            }
+            Content::ToolResult { tool_use_id, .. } => {
+                let own = by_id.get(&tool_use_id.to_string()).cloned();
+                let name = if tool_use_id.is_empty() { waiting.pop_front() } else { own };
+                names.extend(name.map(|name| (block.origin.to_string(), name)));
+            }
+            _ => {}
+        }
     }
+    names
 }
 
 fn add(list: &mut Vec<Loss>, path: Option<String>, what: String) {

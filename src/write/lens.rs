@@ -51,6 +51,11 @@ impl<'v> LensView<'v> {
             let role = pad(&Visible(&message.role).to_string(), 10);
             writeln!(out, " {index:>3}  {role} {chars:>9} chars  {from}{hoisted}  {}", Visible(&origin))?;
         }
+        for &index in &self.seen.dropped {
+            let origin = self.context.messages.get(index).map(|message| message.origin.to_string()).unwrap_or_default();
+            let words = format!("#{index} {origin} is not seen: its text does not appear");
+            writeln!(out, " {}", look.styles.bad.paint(Visible(&words)))?;
+        }
         if self.seen.vanished.is_empty() {
             return writeln!(out, " {}", look.styles.good.paint("every boundary between messages is seen"));
         }

@@ -181,8 +181,10 @@ fn a_pipe_with_a_name_is_read() {
 }
 
 #[test]
-fn provider_bodies_are_known_for_what_they_are_not() {
-    let body = r#"{"model": "m", "messages": [{"role": "user", "content": "hi"}]}"#;
+fn what_is_no_body_and_no_request_is_named_as_neither() {
+    let body = r#"{"model": "m", "prompt": "hi"}"#;
     let ran = polyloop_with(["render", "-", "--format", "json"], body.as_bytes());
+    assert_eq!(ran.exits(2).json()["code"], "input.shape");
+    let ran = polyloop_with(["render", "-", "--format", "json", "--from", "anthropic"], body.as_bytes());
     assert_eq!(ran.exits(2).json()["code"], "input.shape");
 }

@@ -37,12 +37,7 @@ fn has_model(shape: Shape) -> bool {
 
 /// Says what is lost, what comes over in another way, and what a provider needs beside it.
 pub fn say_aside(name: &str, body: &Body<'_>, shape: Shape) {
-    let say = |what: &str, Loss { path, what: words }: &Loss| {
-        let path = path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
-        note(&format!("{name}: {what}: {path}{words}"));
-    };
-    body.losses.iter().for_each(|loss| say("lost", loss));
-    body.changes.iter().for_each(|change| say("changed", change));
+    say_losses(name, body);
     for (key, shapes) in
         [("model", [Shape::OpenAi, Shape::Responses, Shape::Anthropic].as_slice()), ("max_tokens", &[Shape::Anthropic])]
     {
@@ -50,4 +45,14 @@ pub fn say_aside(name: &str, body: &Body<'_>, shape: Shape) {
             note(&format!("{name}: {shape} wants {key}: add it with --param {key}=..."));
         }
     }
+}
+
+/// Says what is lost and what comes over in another way.
+pub fn say_losses(name: &str, body: &Body<'_>) {
+    let say = |what: &str, Loss { path, what: words }: &Loss| {
+        let path = path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
+        note(&format!("{name}: {what}: {path}{words}"));
+    };
+    body.losses.iter().for_each(|loss| say("lost", loss));
+    body.changes.iter().for_each(|change| say("changed", change));
 }

@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod body;
+pub mod chat_template;
 pub mod check;
 pub mod completions;
 pub mod diff;

@@ -28,7 +28,10 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
         return Ok(exit);
     }
     let mut document = Document::open(&args.input)?;
+    let is_seen = args.chat_template.is_some() || args.lens.is_some();
     if is_plain(taken)
+        && !is_seen
+        && !args.repair
         && let Some(exit) = stream::run(args, &mut document, terminal)?
     {
         return Ok(exit);
@@ -117,9 +120,17 @@ fn is_batch(source: &Source) -> Result<bool> {
 /// Refuses to write two outputs to one file, or one over what is read. To save over the render that was compared with
 /// is how it is updated.
 fn check_outputs(args: &Render) -> Result<()> {
-    if args.format.shape().is_none() && (args.lossy || !args.params.is_empty()) {
+    let is_seen = args.chat_template.is_some() || args.lens.is_some();
+    if args.format.shape().is_none() && (args.lossy && !is_seen || !args.params.is_empty()) {
         return Err(usage("--lossy and --param go with a provider's format")
             .with_hint("add --format openai, responses, anthropic, gemini or bedrock"));
+    }
+    if args.lens.is_some() && !matches!(args.format, RenderFormat::Text | RenderFormat::Json) {
+        return Err(usage("--lens goes with --format text or json").with_hint("leave one of the two out"));
+    }
+    if !is_seen && (args.as_of.is_some() || args.no_generation_prompt || args.template_name.is_some()) {
+        return Err(usage("--as-of, --no-generation-prompt and --template-name go with --chat-template or --lens")
+            .with_hint("name the template: --chat-template tokenizer_config.json"));
     }
     if args.summary && args.format != RenderFormat::Text {
         return Err(usage("--summary goes with --format text").with_hint("leave one of the two out"));
@@ -180,6 +191,15 @@ fn print<'c>(
     is_unchanged: &dyn Fn() -> Result<()>,
     terminal: &Terminal,
 ) -> anyhow::Result<Exit> {
+    if let Some(path) = &args.chat_template {
+        super::chat_template::print(args, path, report, source, is_unchanged, terminal)?;
+        say_aside(report);
+        return Ok(verdict(report));
+    }
+    if let Some(name) = &args.lens {
+        super::chat_template::print_lens(args, name, report, source, is_unchanged, terminal)?;
+        return Ok(verdict(report));
+    }
     let body = match args.format.shape() {
         Some(shape) => Some(super::body::of(args, report, shape, source)?),
         None => None,
