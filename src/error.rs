@@ -51,6 +51,7 @@ pub enum Code {
     ChatTemplateSyntax,
     ChatTemplateRaised,
     ChatTemplateFailed,
+    ImportUnfaithful,
     IoRead,
     IoWrite,
 }
@@ -100,6 +101,7 @@ impl Code {
             Code::ChatTemplateSyntax => "chat_template.syntax",
             Code::ChatTemplateRaised => "chat_template.raised",
             Code::ChatTemplateFailed => "chat_template.failed",
+            Code::ImportUnfaithful => "import.unfaithful",
             Code::IoRead => "io.read",
             Code::IoWrite => "io.write",
         }

@@ -6,8 +6,10 @@
 //! 3. [`Context::write_canonical`]: a context becomes the bytes that stand for it; equality is decided on them.
 //! 4. [`measure`]: sizes in characters and bytes, and what the budget says.
 //! 5. [`stream`]: the same for inputs too large to hold, by the same rules.
-//! 6. [`diff`], [`golden`] and [`write`](mod@write): what differs, what is proved, and how all of it is shown.
-//! 7. [`chat_template`]: the very text that an open-weight model is fed.
+//! 6. [`import`](mod@import): the way back, from messages that were recorded to a request that is proved to give them.
+//! 7. [`diff`], [`golden`] and [`write`](mod@write): what differs, what is proved, and how all of it is shown.
+//! 8. [`provider`]: the bodies that providers are really sent, read and written; [`chat_template`]: the very text that an
+//!    open-weight model is fed.
 //!
 //! ```
 //! use polyloop::{assemble, read};
@@ -49,6 +51,7 @@ pub mod context;
 pub mod diff;
 pub mod error;
 pub mod golden;
+pub mod import;
 pub mod measure;
 pub mod provider;
 pub mod read;

@@ -196,6 +196,14 @@ pub fn json_items(text: &str, format: Option<Format>) -> Result<Vec<Json<'static
     items().map_err(|error: Error| error.locate(text.as_bytes()))
 }
 
+/// Reads a map of channels to entries, as it stands under `injections` in a request, or under that key alone: the entries in
+/// slot order, with their channels and as they were written.
+pub(crate) fn injections<'a>(text: &'a str, format: Option<Format>) -> Result<Vec<request::Written<'a>>> {
+    let root = parse(text, format.unwrap_or_else(|| Format::of_content(text)))
+        .map_err(|error| error.locate(text.as_bytes()))?;
+    request::written_injections(&root).map_err(|error| error.locate(text.as_bytes()))
+}
+
 /// Reads the outline of a document as the run request it is; the text that was taken out stays in `store`, which is the
 /// document's file. What is wrong with it, and documents of other kinds, are to be read whole: [`read`] finds the words.
 pub(crate) fn outlined_request<'a>(outline: &'a Outline, store: &'a Store) -> Option<RunRequest<'a>> {

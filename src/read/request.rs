@@ -144,6 +144,24 @@ fn injections<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<BTreeMap<Cow<'a, s
     channels.collect()
 }
 
+/// An entry with its channel, and as it was written.
+pub(crate) type Written<'a> = (Cow<'a, str>, Injection<'a>, Node<'a>);
+
+/// The entries of a document that holds injections alone, in slot order.
+pub(super) fn written_injections<'a>(root: &Node<'a>) -> Result<Vec<Written<'a>>> {
+    let around =
+        |node: &&Node<'a>| matches!((&root.value, &node.value), (Value::Map(all), Value::Map(_)) if all.len() == 1);
+    let node = root.get("injections").filter(around).unwrap_or(root);
+    let mut entries = Vec::new();
+    for (channel, injections) in injections(node, &Path::Key(&Path::Root, "injections"))? {
+        if let Some(Node { value: Value::List(written), .. }) = node.get(&channel) {
+            let both = injections.into_iter().zip(written);
+            entries.extend(both.map(|(injection, written)| (channel.clone(), injection, written.clone())));
+        }
+    }
+    Ok(entries)
+}
+
 fn injection<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Injection<'a>> {
     let fields = Fields::of(node, path, keys::ENTRY)?;
     Ok(Injection {

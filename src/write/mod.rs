@@ -2,6 +2,7 @@
 
 mod check;
 mod diff;
+mod document;
 mod escape;
 mod lens;
 mod look;
@@ -13,6 +14,7 @@ mod yaml;
 
 pub use check::{CheckReport, public_line};
 pub use diff::{DiffOptions, DiffReport};
+pub(crate) use document::write_document;
 pub use escape::{Visible, is_live, json_formatter};
 pub use lens::LensView;
 pub use look::{Look, Style, Styles};

@@ -103,9 +103,11 @@ fn write_json<W: Write>(json: &str, out: &mut W) -> io::Result<()> {
     Ok(())
 }
 
+/// A key of more bytes gets its indicator.
+pub(super) const LONGEST_PLAIN_KEY: usize = 1000;
+
 /// Writes canonical JSON as YAML in flow style. A key may be longer than YAML allows to stand without its indicator.
-fn write_flow<W: Write>(json: &str, out: &mut W) -> io::Result<()> {
-    const LONGEST_PLAIN_KEY: usize = 1000;
+pub(super) fn write_flow<W: Write>(json: &str, out: &mut W) -> io::Result<()> {
     let bytes = json.as_bytes();
     let mut written = 0;
     let mut at = 0;

@@ -35,6 +35,7 @@ pub enum Command {
     Diff(Diff),
     Check(Check),
     Manifest(Manifest),
+    Import(Import),
     /// Print the JSON Schema (draft-07) of a run request
     Schema,
     Completions(Completions),
@@ -50,6 +51,7 @@ impl Command {
             Command::Diff(diff) => diff.format == DiffFormat::Json && !diff.quiet,
             Command::Check(check) => check.format == CheckFormat::Json,
             Command::Manifest(manifest) => manifest.format == ManifestFormat::Json,
+            Command::Import(import) => import.format == ImportFormat::Json,
             _ => false,
         }
     }
@@ -412,6 +414,41 @@ pub enum ManifestFormat {
     Json,
     /// The same document in YAML
     Yaml,
+}
+
+/// Make a run request of recorded messages, and prove that it gives them back
+///
+/// INPUT is a list of messages, a canonical stream, or whatever else holds recorded messages. What can be told apart is:
+/// prefix and goal, entries of the injection slot, completed steps, and the frame round the observations, which becomes
+/// the observation_template. What cannot be split stays in the prefix or the goal, and is named on standard error. The
+/// request is read back and rendered before anything is written: its bytes are those of the recording.
+#[derive(Args, Debug)]
+pub struct Import {
+    /// The recorded messages; - is standard input
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+
+    /// Entries to recognise between prefix and goal: a map of channels to entries, in YAML or JSON, as under injections in
+    /// a request
+    #[arg(long, value_name = "FILE")]
+    pub injections: Option<PathBuf>,
+
+    /// How to write the request
+    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: ImportFormat,
+
+    /// Write the request to FILE instead, atomically; - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ImportFormat {
+    /// Text of several lines in block scalars
+    #[default]
+    Yaml,
+    /// Indented
+    Json,
 }
 
 /// Print shell completions

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Diff(diff) => cmd::diff::run(diff, &terminal),
         Command::Check(check) => cmd::check::run(check, &terminal),
         Command::Manifest(manifest) => cmd::manifest::run(manifest, &terminal),
+        Command::Import(import) => cmd::import::run(import),
         Command::Schema => cmd::schema::run(),
         Command::Completions(completions) => cmd::completions::run(completions),
         Command::Man(man) => cmd::man::run(man),

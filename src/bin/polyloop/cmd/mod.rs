@@ -6,6 +6,7 @@ pub mod chat_template;
 pub mod check;
 pub mod completions;
 pub mod diff;
+pub mod import;
 pub mod man;
 pub mod manifest;
 pub mod render;
