@@ -12,6 +12,9 @@ mod steps;
 
 pub use injections::Injections;
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use crate::assemble::assemble;
 use crate::context::{Content, Context, Role};
 use crate::error::{Code, Error, Result};
@@ -111,10 +114,7 @@ pub fn import(context: &Context<'_>, options: &Options<'_>) -> Result<Imported> 
             Ok(text) => {
                 let mut notes = notes(&parts);
                 if let Some(fault) = fault {
-                    notes.push(Note {
-                        message: None,
-                        why: format!("a finer split does not give the same bytes: {fault}"),
-                    });
+                    notes.push(Note { message: None, why: format!("a finer split was given up: {fault}") });
                 }
                 if frame.is_plain() {
                     notes.extend(outliers(&observations));
@@ -197,28 +197,27 @@ fn notes(parts: &Parts<'_>) -> Vec<Note> {
 }
 
 /// Observations without the frame that most others have: no template can go round those alone.
-fn outliers(observations: &[(usize, std::borrow::Cow<'_, str>)]) -> Vec<Note> {
-    let most = observations.len().div_ceil(2) + 1;
+fn outliers(observations: &[(usize, Cow<'_, str>)]) -> Vec<Note> {
     let by_line: [fn(&str) -> &str; 2] =
         [|text| text.split('\n').next().unwrap_or(text), |text| text.rsplit('\n').next().unwrap_or(text)];
-    for line_of in by_line {
-        let mut counts = std::collections::BTreeMap::<&str, usize>::new();
+    let most_common = by_line.iter().filter_map(|line_of| {
+        let mut counts = BTreeMap::<&str, usize>::new();
         observations.iter().for_each(|(_, text)| *counts.entry(line_of(text)).or_default() += 1);
-        let Some((line, _)) = counts.into_iter().max_by_key(|(_, count)| *count).filter(|(_, count)| *count >= most)
-        else {
-            continue;
-        };
-        let (alike, others): (Vec<_>, Vec<_>) = observations.iter().partition(|(_, text)| line_of(text) == line);
-        let frame = Frame::find(&alike.iter().map(|(_, text)| &**text).collect::<Vec<_>>());
-        if !others.is_empty() && !frame.is_plain() {
-            let note = |(at, _): &&(usize, _)| Note {
-                message: Some(*at),
-                why: format!("it lacks the frame {:?}, which therefore stays in the observations", frame.template()),
-            };
-            return others.iter().map(note).collect();
-        }
+        let (line, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+        Some((count, line, line_of))
+    });
+    let Some((_, line, line_of)) =
+        most_common.max_by_key(|(count, ..)| *count).filter(|(count, ..)| 2 * count > observations.len())
+    else {
+        return Vec::new();
+    };
+    let (alike, others): (Vec<_>, Vec<_>) = observations.iter().partition(|(_, text)| line_of(text) == line);
+    let frame = Frame::find(&alike.iter().map(|(_, text)| &**text).collect::<Vec<_>>());
+    if frame.is_plain() {
+        return Vec::new();
     }
-    Vec::new()
+    let why = format!("it lacks the frame {:?}, which therefore stays in the observations", frame.template());
+    others.into_iter().map(|(at, _)| Note { message: Some(*at), why: why.clone() }).collect()
 }
 
 fn imported(parts: &Parts<'_>, text: String, notes: Vec<Note>) -> Imported {

@@ -15,7 +15,7 @@ pub(super) struct Split {
     pub goal_end: usize,
     /// The steps with their first messages, up to the end of the recording.
     pub steps: Vec<(usize, Found)>,
-    /// What is no part of a step between the task and the steps, and steps that no observation follows.
+    /// What is no part of a step between the task and the steps, and what is not as plain as it looks.
     pub faults: Vec<Fault>,
 }
 
@@ -32,11 +32,17 @@ impl Split {
         let first_said = position(messages, 0..messages.len(), &Role::Assistant).unwrap_or(messages.len());
         let first_task = (0..first_said).rev().find(|at| messages[*at].role == Role::User);
         let task = first_task.map(|task| last_task(messages, task).unwrap_or(task));
+        let retold = first_task.zip(task).filter(|(first, task)| first != task);
         let from = task.map_or(first_said, |task| task + 1);
         let start = (from..messages.len()).find(|at| leads_to_end[*at]).unwrap_or(messages.len());
 
         let mut steps = Vec::new();
         let mut faults = faults(messages, from..start);
+        if let Some((first, task)) = retold {
+            let why =
+                format!("it sets a task as messages[{first}] does; what stands before it is taken for a demonstration");
+            faults.insert(0, Fault { message: task, why });
+        }
         let mut at = start;
         while let Some(step) = found.get_mut(at).and_then(Option::take) {
             let end = step.end;

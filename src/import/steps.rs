@@ -108,6 +108,9 @@ fn result_id<'m>(message: &'m Message<'_>) -> Result<&'m Text<'m>, String> {
 fn holding(message: &Message<'_>) -> String {
     match &*message.blocks {
         [] => "it holds no block".to_owned(),
+        [first, _, ..] if matches!(&first.content, Content::Text(text) if text.is_empty()) => {
+            "it holds an empty text before other blocks".to_owned()
+        }
         [block] if sole_text(message).is_some_and(Text::is_empty) => {
             format!("it holds an empty {} block", block.content.kind())
         }

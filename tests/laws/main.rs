@@ -4,6 +4,7 @@ mod choice;
 mod emit;
 mod fragments;
 mod generate;
+mod imports;
 mod model;
 mod outlines;
 mod places;

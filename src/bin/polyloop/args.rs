@@ -433,6 +433,9 @@ pub struct Import {
     #[arg(long, value_name = "FILE")]
     pub injections: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub from: From,
+
     /// How to write the request
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: ImportFormat,

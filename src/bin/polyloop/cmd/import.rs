@@ -20,7 +20,7 @@ pub fn run(args: &Import) -> anyhow::Result<Exit> {
     refuse_overwriting(args.output.as_deref(), read.into_iter().flatten())?;
     let source = Document::open(&args.input)?.hold()?;
     let named = |error: Error| error.with_source(&source.name);
-    let Some(side) = Side::of(None, Some(&source)) else { unreachable!("it is held") };
+    let Some(side) = Side::of(None, Some(&source), args.from.taken()) else { unreachable!("it is held") };
     let side = side?;
     if side.request().is_some() {
         return Err(named(Error::new(Code::InputShape, "this is a run request already"))
