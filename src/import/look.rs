@@ -51,19 +51,20 @@ pub(super) fn is_head_mark(line: &str) -> bool {
     let line = line.trim();
     let letters = line.chars().filter(|c| c.is_alphabetic()).count();
     let is_words = line.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '_' | '-'));
-    let bracketed = inside(line, '[', ']').is_some_and(|words| is_label(words));
+    let bracketed = inside(line, '[', ']').is_some_and(is_label);
     is_rule(line)
         || is_tag(line)
         || bracketed
         || (line.starts_with('#') && letters > 2 && !line.starts_with("#!"))
         || (is_words && letters > 2 && !line.chars().any(char::is_lowercase) && line.is_ascii())
-        || line.strip_suffix(':').is_some_and(|words| announces(words))
+        || line.strip_suffix(':').is_some_and(announces)
 }
 
-/// Words before a colon that are no output of a program.
+/// Words before a colon that are no output of a program; a word alone may be the name of a folder.
 fn announces(words: &str) -> bool {
-    let words = words.trim_matches(|c| matches!(c, '*' | '[' | ']'));
-    words.starts_with(char::is_alphabetic) && !is_content_like(words) && words.split(' ').count() <= 12
+    let words = words.trim_matches(['*', '[', ']']);
+    let is_sentence = words.starts_with(char::is_uppercase) || words.contains(' ') || ANNOUNCING.contains(&words);
+    is_sentence && words.starts_with(char::is_alphabetic) && !is_content_like(words) && words.split(' ').count() <= 12
 }
 
 /// Whether a line below an observation is a status, a prompt or the end of what stands round it.

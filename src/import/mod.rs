@@ -235,3 +235,8 @@ fn imported(parts: &Parts<'_>, text: String, notes: Vec<Note>) -> Imported {
         digest: parts.context.digest(),
     }
 }
+
+#[cfg(test)]
+mod frame_tests;
+#[cfg(test)]
+mod tests;
