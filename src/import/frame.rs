@@ -50,10 +50,11 @@ impl Frame {
         let fewest_lines = fewest_lines.unwrap_or(1);
         let mut head = head(&columns(texts, fewest_lines, |text| text.split('\n')), distinct);
         let mut tail = tail(&columns(texts, fewest_lines, |text| text.rsplit('\n')), distinct, !head.is_empty());
-        if head.len() + tail.len() > fewest_lines {
+        // The last line of the head ends with a line feed, which is there where a line follows.
+        let is_overlong = head.len() + tail.len() > fewest_lines || (tail.is_empty() && head.len() == fewest_lines);
+        if is_overlong {
             head.clear();
         }
-        tail.truncate(fewest_lines);
         tail.reverse();
         let is_apart = fewest_lines > head.len() + tail.len();
         let mut frame = Frame { head, tail, is_apart, ..Frame::default() };

@@ -1,6 +1,8 @@
 //! Which frames are found, and which likenesses are left alone.
 
 use super::frame::Frame;
+use crate::context::Text;
+use crate::template::Template;
 
 /// Observations, and the template that a person would write for them.
 const CASES: &[(&[&str], &str)] = &[
@@ -9,6 +11,8 @@ const CASES: &[(&[&str], &str)] = &[
     (&["Output:\na"], "{observation}"),
     (&["Output:\na", "Output:\na"], "{observation}"),
     (&["", "a"], "{observation}"),
+    (&["Output:", "Output:\na"], "{observation}"),
+    (&["```", "```\na\n```"], "{observation}```"),
     // Announced above.
     (&["Output:\na", "Output:\nb"], "Output:\n{observation}"),
     (
@@ -82,6 +86,20 @@ fn frames_are_those_a_person_would_write() {
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_taken_off_goes_back_on() {
+    for (texts, _) in CASES {
+        let frame = Frame::find(texts);
+        let names: Vec<&str> = ["observation"].into_iter().chain(frame.fields()).collect();
+        let template = Template::parse(frame.template(), &names).expect("a template");
+        for text in *texts {
+            let (observation, values) = frame.take_off(text);
+            let arguments: Vec<Text<'_>> = [observation].into_iter().chain(values).map(Text::from).collect();
+            assert_eq!(template.apply(&arguments.iter().collect::<Vec<_>>()).to_cow(), *text, "{}", template.source());
+        }
+    }
 }
 
 #[test]

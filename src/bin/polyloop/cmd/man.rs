@@ -66,7 +66,7 @@ fn write_page(command: clap::Command, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Page, what the example is for, and a transcript from a checkout, which tests run.
-const EXAMPLES: [(&str, &str, &str); 8] = [
+const EXAMPLES: [(&str, &str, &str); 9] = [
     ("polyloop", "See what a model is given:", "$ polyloop render fixtures/react/request.yaml\n…"),
     (
         "polyloop",
@@ -94,6 +94,12 @@ const EXAMPLES: [(&str, &str, &str); 8] = [
         "polyloop-manifest",
         "What went in, what stayed out, and why:",
         "$ polyloop manifest fixtures/fragments/group/request.yaml\n…",
+    ),
+    (
+        "polyloop-import",
+        "Make a request of recorded messages, and see what it gives:",
+        "$ polyloop import fixtures/import/react/messages.json | polyloop render - -f digest\n…\n\
+         sha256:975dbec65943478202eca833d6ad99b8627df3da4e0297b701608a71c1123c37",
     ),
     (
         "polyloop-check",
