@@ -116,10 +116,16 @@ fn large_conversations_are_rendered() {
          {% endif %}{{ '<' + m.role + '>' + m.content | trim + '\n' }}{% endfor %}",
         None,
         None,
-    );
+    )
+    .expect("a template");
     let messages = read::json_items(&list, None).expect("a list");
-    let rendered = template.expect("a template").render(&messages, &[], &Options::default()).expect("it renders");
+    let rendered = template.render(&messages, &[], &Options::default()).expect("it renders");
     assert!(rendered.dropped.is_empty() && rendered.text.ends_with("<assistant>Turn 3999\n"));
+
+    let twice = list.replace(r#"{"role": "user", "content": "Turn 2000"},"#, "");
+    let messages = read::json_items(&twice, None).expect("a list");
+    let error = template.render(&messages, &[], &Options::default()).expect_err("turns are not taken");
+    assert_eq!((error.message(), error.path()), ("no", Some("messages[2000]")));
 }
 
 /// The corpus beside the repository.

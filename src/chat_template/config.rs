@@ -8,6 +8,8 @@ use crate::error::{Code, Error, Result};
 pub(super) struct Config {
     /// Names and sources; a single template is `default`.
     pub templates: Vec<(String, String)>,
+    /// Whether the text that was read is itself a template.
+    pub is_template: bool,
     /// The special tokens and their text.
     pub tokens: Vec<(String, Token)>,
 }
@@ -28,7 +30,7 @@ impl Config {
         let single = |source: &str| vec![(DEFAULT.to_owned(), source.to_owned())];
         // A template may begin with a brace too, but is no JSON then.
         let Ok(Value::Object(config)) = serde_json::from_str(text) else {
-            return Ok(Config { templates: single(text), tokens: Vec::new() });
+            return Ok(Config { templates: single(text), is_template: true, tokens: Vec::new() });
         };
         let templates = match (beside, config.get("chat_template")) {
             (Some(source), _) => single(source.strip_prefix('\u{feff}').unwrap_or(source)),
@@ -37,7 +39,7 @@ impl Config {
             (None, None | Some(Value::Null)) => return Err(without_template()),
             (None, Some(_)) => return Err(Error::new(Code::InputShape, NOT_A_TEMPLATE).with_path("chat_template")),
         };
-        Ok(Config { templates, tokens: tokens(&config) })
+        Ok(Config { templates, is_template: false, tokens: tokens(&config) })
     }
 
     /// The names of the templates to take with tools, and without.

@@ -45,11 +45,19 @@ fn namespace(first: Option<Value>, options: Kwargs) -> Result<Value, Error> {
     functions::namespace(Some(Value::from_pairs(all).into()))
 }
 
-/// Parses a template.
-pub(super) fn add(environment: &mut Environment<'static>, name: &str, source: &str) -> crate::error::Result<()> {
+/// Parses a template; an error has its place in the source, where that is what was read.
+pub(super) fn add(
+    environment: &mut Environment<'static>,
+    name: &str,
+    source: &str,
+    is_whole_text: bool,
+) -> crate::error::Result<()> {
     bounds::check_source(source)?;
     let spelled = source::spell(source)?;
-    environment.add_template_owned(name.to_owned(), spelled).map_err(|error| fault::syntax(source, &error))
+    environment.add_template_owned(name.to_owned(), spelled).map_err(|error| {
+        let (fault, span) = fault::syntax(source, &error);
+        if is_whole_text { fault.with_span(span) } else { fault }
+    })
 }
 
 /// A template and all it is rendered from.

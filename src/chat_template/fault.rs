@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 use std::fmt;
+use std::ops::Range;
 
 use minijinja::value::ValueKind;
 use minijinja::{Error as Fault, ErrorKind, Value};
@@ -32,14 +33,13 @@ impl fmt::Display for NoClock {
 impl std::error::Error for Raised {}
 impl std::error::Error for NoClock {}
 
-/// A template that is none.
-pub(super) fn syntax(source: &str, fault: &Fault) -> Error {
+/// A template that is none, with the place of the line in it.
+pub(super) fn syntax(source: &str, fault: &Fault) -> (Error, Range<usize>) {
     let line = fault.line().unwrap_or(1);
     let start = source.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
     let end = start + source[start..].find('\n').unwrap_or(source.len() - start);
-    Error::new(Code::ChatTemplateSyntax, format!("the chat template is not valid Jinja: {}", words(fault)))
-        .with_path(format!("line {line} of the chat template"))
-        .with_span(start..end)
+    let message = format!("the chat template is not valid Jinja: {} (line {line} of the template)", words(fault));
+    (Error::new(Code::ChatTemplateSyntax, message), start..end)
 }
 
 /// A render that failed.
@@ -107,28 +107,36 @@ fn cause<E: std::error::Error + 'static>(fault: &Fault) -> Option<&E> {
     None
 }
 
-/// More messages than these are not searched.
-const MAX_SEARCHED: usize = 1024;
+/// What each render of the search may cost: one part in so many of what the first might.
+const SHARE: u64 = 8;
 
-/// The first message without which, and without all after it, the template does not fail in the same way.
+/// A message with which the template fails in this way, while it does not with those before it alone: the last, if it is
+/// that, else one found by halving.
 fn blamed(run: &Run<'_>, fault: &Fault) -> Option<usize> {
-    let count = run.messages.len();
-    if count > MAX_SEARCHED {
-        return None;
-    }
     let told = words(fault);
-    // The whole search costs about as much as one render may.
-    let fails_alike = |len: &usize| match run.render(&run.messages[..*len], Some(count as u64)) {
+    let fails_alike = |len: usize| match run.render(&run.messages[..len], Some(SHARE)) {
         Ok(_) => Some(false),
         Err(other) if limit(&other).is_some() => None,
         Err(other) => Some(words(&other) == told),
     };
-    for len in (0..count).rev() {
-        if !fails_alike(&len)? {
-            return Some(len);
+    let mut fails = run.messages.len();
+    let last = fails.checked_sub(1)?;
+    if !fails_alike(last)? {
+        return Some(last);
+    }
+    if fails_alike(0)? {
+        return None;
+    }
+    let mut holds = 0;
+    while fails - holds > 1 {
+        let middle = holds + (fails - holds) / 2;
+        if fails_alike(middle)? {
+            fails = middle;
+        } else {
+            holds = middle;
         }
     }
-    None
+    Some(holds)
 }
 
 /// What would make the template take the messages.

@@ -99,7 +99,7 @@ impl ChatTemplate {
     /// # Errors
     ///
     /// `input.shape`: the config has no template, or none of that name. `chat_template.syntax`: it is no template, with
-    /// the line in it.
+    /// the line in it, and the place in `text` where that is the template. `request.limit`: it is too long.
     pub fn parse(text: &str, beside: Option<&str>, name: Option<&str>) -> Result<ChatTemplate> {
         let config = Config::read(text, beside)?;
         let (with_tools, without_tools) = config.choose(name)?;
@@ -108,7 +108,7 @@ impl ChatTemplate {
         let environment = bounds::on_large_stack(|| {
             let mut environment = engine::environment();
             for (name, source) in config.templates.iter().filter(|(name, _)| is_chosen(name)) {
-                engine::add(&mut environment, name, source)?;
+                engine::add(&mut environment, name, source, config.is_template)?;
             }
             Ok(environment)
         })?;
