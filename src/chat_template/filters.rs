@@ -268,7 +268,9 @@ fn sum(state: &mut State<'_, '_>, operands: Value) -> Result<Value, Error> {
         }
         _ => {
             let operands = Value::from_pairs([("a", left), ("b", right)]);
-            state.env().compile_expression("a + b")?.eval(operands)
+            // Without its line, which is that of the expression; the template's own is added.
+            let added = state.env().compile_expression("a + b")?.eval(operands);
+            added.map_err(|error| Error::new(error.kind(), error.detail().unwrap_or_default().to_owned()))
         }
     })
 }

@@ -14,7 +14,10 @@ pub(super) fn spell(source: &str) -> Result<String> {
     // Jinja2 reads every line break as `\n`.
     let source = source.replace("\r\n", "\n").replace('\r', "\n");
     // Text is safe by these filters alone, or looks so: elsewhere sums stay as they are.
-    let has_operators = ["safe", "escape", "|e", "| e"].iter().any(|filter| source.contains(filter));
+    let is_filter =
+        |at: usize, name: &str| !source[at + name.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    let has = |name: &str| source.match_indices(name).any(|(at, _)| is_filter(at, name));
+    let has_operators = ["safe", "escape", "|e", "| e"].into_iter().any(has);
     let has_operators = has_operators || ["'%", "' %", "\"%", "\" %"].iter().any(|format| source.contains(format));
     let mut out = String::with_capacity(source.len());
     let mut rest = source.as_str();
