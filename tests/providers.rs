@@ -44,7 +44,7 @@ fn written(context: &Context<'_>, shape: Shape, source: Source<'_>) -> String {
 }
 
 fn source<'r>(recorded: &'r Recorded<'_>) -> Source<'r> {
-    Source { shape: recorded.shape, wire: recorded.wire.as_ref() }
+    Source { shape: recorded.shape, wire: recorded.wire.as_deref() }
 }
 
 /// JSON without the white space between its tokens, every spelling kept.
@@ -162,7 +162,7 @@ fn every_rule_refuses_what_breaks_it_and_nothing_near_it() {
         let check = |path: &Path| {
             let text = fs::read_to_string(path).unwrap();
             let recorded = recorded(&text, path, As { shape: Some(shape), call: None });
-            provider::check(&recorded.context, shape, recorded.wire.as_ref())
+            provider::check(&recorded.context, shape, recorded.wire.as_deref())
         };
         let findings = check(&path);
         assert!(findings.iter().any(|finding| finding.code == code), "{}: {findings:?}", path.display());
@@ -273,7 +273,7 @@ fn parallel_calls_come_back_from_a_journey() {
     for to in [Shape::Anthropic, Shape::Gemini, Shape::Bedrock, Shape::Responses, Shape::OpenAi] {
         let recorded = recorded(&text, Path::new("x.json"), As { shape: Some(from), call: None });
         assert_eq!(provider::check(&recorded.context, to, None), [], "{from} to {to}");
-        let body = Body::of(&recorded.context, to, Source { shape: recorded.shape, wire: recorded.wire.as_ref() });
+        let body = Body::of(&recorded.context, to, Source { shape: recorded.shape, wire: recorded.wire.as_deref() });
         assert_eq!(body.losses, [], "{from} to {to}");
         let mut out = Vec::new();
         body.write(&mut out).unwrap();

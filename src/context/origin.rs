@@ -98,7 +98,7 @@ impl Origin<'_> {
 impl<'a> Origin<'a> {
     /// The same place, borrowing its names.
     pub fn borrow(&self) -> Origin<'_> {
-        self.map(|text| Cow::Borrowed(text))
+        self.map(Cow::Borrowed)
     }
 
     /// The same place, on its own.

@@ -72,7 +72,7 @@ pub struct Recorded<'a> {
     /// The shape of a provider's body, where it has one.
     pub shape: Option<Shape>,
     /// The body it was read from; none of a canonical stream and of a session.
-    pub wire: Option<Wire<'a>>,
+    pub wire: Option<Box<Wire<'a>>>,
     /// Which call of a log it is, if it is one.
     pub call: Option<Call>,
     /// What was recorded and is not part of the context.
@@ -82,7 +82,7 @@ pub struct Recorded<'a> {
 impl Recorded<'_> {
     /// Whether it is more than a stream or a list of messages: a body, a call of a log, or a session.
     pub fn is_body(&self) -> bool {
-        self.call.is_some() || self.shape.is_some() && self.wire.as_ref().is_none_or(Wire::is_map)
+        self.call.is_some() || self.shape.is_some() && self.wire.as_deref().is_none_or(Wire::is_map)
     }
 }
 

@@ -135,19 +135,19 @@ fn body<'a>(
     let one = matches!(root.value, Value::Map(_)) && messages::is_message(&root);
     let root = if one { Node { span: root.span, value: Value::List(vec![root]) } } else { root };
     let Reading { context, unmodelled } = shape.read(&root)?;
-    let wire = Some(Wire { shape, body: root, text });
+    let wire = Some(Box::new(Wire { shape, body: root, text }));
     Ok(Recorded { context, shape: Some(shape), wire, call, unmodelled, ..Recorded::default() })
 }
 
 /// A list of messages is a body too where its shape makes the same of it.
-fn wire_of<'a>(context: &Context<'a>, body: Node<'a>, text: Option<Cow<'a, str>>) -> Option<Wire<'a>> {
+fn wire_of<'a>(context: &Context<'a>, body: Node<'a>, text: Option<Cow<'a, str>>) -> Option<Box<Wire<'a>>> {
     let shape = provider::shape_of(&body).ok()?;
     let reading = shape.read(&body).ok()?;
     let messages = &reading.context.messages;
     let is_same = reading.unmodelled.is_empty()
         && messages.len() == context.messages.len()
         && messages.iter().zip(&context.messages).all(|(a, b)| a.same_bytes(b));
-    is_same.then_some(Wire { shape, body, text })
+    is_same.then(|| Box::new(Wire { shape, body, text }))
 }
 
 /// Reads a body that stands in its log as text.

@@ -71,7 +71,9 @@ pub enum Color {
 /// Assemble a run request and show the exact message list
 ///
 /// INPUT is a run request (.yaml, .yml, .json), a batch of requests (.jsonl, one a line; only with --format json), a
-/// canonical stream (.jsonl), or a JSON or YAML list of messages. With another name, or -, the content decides.
+/// canonical stream (.jsonl), a JSON or YAML list of messages, the body of a request to OpenAI, Anthropic, Gemini or
+/// Bedrock, a log or recording that holds such bodies, or a session of Claude Code. With another name, or -, the content
+/// decides.
 #[derive(Args, Debug)]
 pub struct Render {
     /// What to render; - is standard input
@@ -256,8 +258,8 @@ impl RenderFormat {
 
 /// Compare two contexts byte for byte, and explain every difference
 ///
-/// Either side is anything that render takes: a run request, a canonical stream, a list of messages. Exits 0 where the
-/// bytes are identical, 1 where they are not.
+/// Either side is anything that render takes: a run request, a canonical stream, a list of messages, a recorded body or
+/// log. Exits 0 where the bytes are identical, 1 where they are not.
 #[derive(Args, Debug)]
 pub struct Diff {
     /// The first side; - is standard input

@@ -37,7 +37,7 @@ fn has_model(shape: Shape) -> bool {
 
 /// Says what is lost, what comes over in another way, and what a provider needs beside it.
 pub fn say_aside(name: &str, body: &Body<'_>, shape: Shape) {
-    say_losses(name, body);
+    losses(name, body).iter().for_each(|words| note(words));
     for (key, shapes) in
         [("model", [Shape::OpenAi, Shape::Responses, Shape::Anthropic].as_slice()), ("max_tokens", &[Shape::Anthropic])]
     {
@@ -47,12 +47,12 @@ pub fn say_aside(name: &str, body: &Body<'_>, shape: Shape) {
     }
 }
 
-/// Says what is lost and what comes over in another way.
-pub fn say_losses(name: &str, body: &Body<'_>) {
-    let say = |what: &str, Loss { path, what: words }: &Loss| {
+/// What is lost and what comes over in another way.
+pub fn losses(name: &str, body: &Body<'_>) -> Vec<String> {
+    let words = |what: &str, Loss { path, what: words }: &Loss| {
         let path = path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
-        note(&format!("{name}: {what}: {path}{words}"));
+        format!("{name}: {what}: {path}{words}")
     };
-    body.losses.iter().for_each(|loss| say("lost", loss));
-    body.changes.iter().for_each(|change| say("changed", change));
+    let losses = body.losses.iter().map(|loss| words("lost", loss));
+    losses.chain(body.changes.iter().map(|change| words("changed", change))).collect()
 }

@@ -10,7 +10,7 @@ use polyloop::request::Time;
 use polyloop::write::{LensView, Report, is_live};
 use polyloop::{Code, Error, Result};
 
-use super::body::say_losses;
+use super::body::losses;
 use super::render::usage;
 use crate::args::{Render, RenderFormat};
 use crate::io::{cannot_read, file_of, name_of, note, write_json, write_out_if};
@@ -25,12 +25,14 @@ pub fn print(
     is_unchanged: &dyn Fn() -> Result<()>,
     terminal: &Terminal,
 ) -> Result<()> {
-    let text = text(args, path, report, source)?;
+    let (text, notes) = text(args, path, report, source)?;
     let to_terminal = terminal.stdout_is_terminal && file_of(args.output.as_deref()).is_none();
     write_out_if(is_unchanged, args.output.as_deref(), |out| match to_terminal {
         true => to_terminal_safely(&text, out),
         false => out.write_all(text.as_bytes()),
-    })
+    })?;
+    notes.iter().for_each(|words| note(words));
+    Ok(())
 }
 
 /// Prints the message list as it is seen through a lens.
@@ -42,19 +44,25 @@ pub fn print_lens(
     is_unchanged: &dyn Fn() -> Result<()>,
     terminal: &Terminal,
 ) -> Result<()> {
-    let seen = match Shape::of_name(name) {
-        Some(shape) => lens(report.context, shape),
-        None => lens_of_text(report.context, &text(args, Path::new(name), report, source)?),
+    let (seen, notes) = match Shape::of_name(name) {
+        Some(shape) => (lens(report.context, shape), Vec::new()),
+        None => {
+            let (text, notes) = text(args, Path::new(name), report, source)?;
+            (lens_of_text(report.context, &text), notes)
+        }
     };
     let view = LensView::new(report.source, name, &seen, report.context);
     write_out_if(is_unchanged, args.output.as_deref(), |out| match args.format {
         RenderFormat::Json => write_json(out, &view, true),
         _ => view.write(&terminal.look(args.output.as_deref()), out),
-    })
+    })?;
+    notes.iter().for_each(|words| note(words));
+    Ok(())
 }
 
-/// A recorded body reaches the template as it was sent; anything else as strings and, where there are several blocks, lists.
-fn text(args: &Render, path: &Path, report: &Report<'_>, source: Source<'_>) -> Result<String> {
+/// The text and what is to be said of it. A recorded body reaches the template as it was sent; anything else as strings and,
+/// where there are several blocks, lists.
+fn text(args: &Render, path: &Path, report: &Report<'_>, source: Source<'_>) -> Result<(String, Vec<String>)> {
     let named = |error: Error| match error.source_name() {
         Some(_) => error,
         None => error.with_source(report.source),
@@ -65,7 +73,7 @@ fn text(args: &Render, path: &Path, report: &Report<'_>, source: Source<'_>) -> 
     if !args.lossy {
         body.whole(shape).map_err(named)?;
     }
-    say_losses(report.source, &body);
+    let mut notes = losses(report.source, &body);
     let as_of = match args.as_of.as_deref() {
         Some(text) => Some(Time::parse(text).ok_or_else(|| {
             usage(format!("--as-of: {text:?} is no time")).with_hint("write it 2024-05-01T12:00:00Z")
@@ -75,12 +83,12 @@ fn text(args: &Render, path: &Path, report: &Report<'_>, source: Source<'_>) -> 
     let options = Options { add_generation_prompt: !args.no_generation_prompt, as_of: as_of.as_ref() };
     let rendered = template.render(&body.messages(shape), &body.tools(), &options).map_err(named)?;
     for index in &rendered.dropped {
-        note(&format!(
+        notes.push(format!(
             "{}: warning: the template drops messages[{index}], or rewrites it: its text does not appear (chat_template.dropped)",
             report.source
         ));
     }
-    Ok(rendered.text)
+    Ok((rendered.text, notes))
 }
 
 fn template(args: &Render, path: &Path) -> Result<ChatTemplate> {

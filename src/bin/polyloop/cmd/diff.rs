@@ -81,7 +81,7 @@ fn on_the_wire(a: &Side<'_>, b: Option<&Side<'_>>, [name_a, name_b]: [&str; 2]) 
 }
 
 fn wire_of<'w>(side: &'w Side<'_>, name: &str) -> Result<&'w Wire<'w>> {
-    side.recorded().and_then(|recorded| recorded.wire.as_ref()).ok_or_else(|| {
+    side.recorded().and_then(|recorded| recorded.wire.as_deref()).ok_or_else(|| {
         usage("--wire compares bodies as they were sent, and this is none")
             .with_hint("bodies and lists of messages have a wire; run requests, canonical streams and sessions do not")
             .with_source(name)
