@@ -119,6 +119,10 @@ fn body<'a>(
     shape: Option<Shape>,
     call: Option<Call>,
 ) -> Result<Recorded<'a>> {
+    // One message is a list of one.
+    if matches!(root.value, Value::Map(_)) && messages::is_message(&root) {
+        root = Node { span: root.span, value: Value::List(vec![root]) };
+    }
     root.share_text();
     // The vocabulary of the canonical stream is nobody's shape.
     if let (None, Value::List(items)) = (shape, &root.value)
@@ -132,8 +136,6 @@ fn body<'a>(
         Some(shape) => shape,
         None => provider::shape_of(&root)?,
     };
-    let one = matches!(root.value, Value::Map(_)) && messages::is_message(&root);
-    let root = if one { Node { span: root.span, value: Value::List(vec![root]) } } else { root };
     let Reading { context, unmodelled } = shape.read(&root)?;
     let wire = Some(Box::new(Wire { shape, body: root, text }));
     Ok(Recorded { context, shape: Some(shape), wire, call, unmodelled, ..Recorded::default() })

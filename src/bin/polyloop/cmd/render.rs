@@ -61,9 +61,10 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     }
     let selection = side.selection(args.steps).map_err(|error| document.placed(error))?;
     let mut context = if selection.is_none() { side.context(args.steps)? } else { Context::default() };
-    let source = side
-        .recorded()
-        .map_or_else(Recording::default, |recorded| Recording { shape: recorded.shape, wire: recorded.wire.as_deref() });
+    let source = side.recorded().map_or_else(Recording::default, |recorded| Recording {
+        shape: recorded.shape,
+        wire: recorded.wire.as_deref(),
+    });
     if let Some(repairs) = &mut repairs {
         let known = |origin: &Origin<'_>| source.wire.map_or(Status::Lost, |wire| wire.status_of(origin));
         repairs.extend(repair(&mut context, source.shape, known));
