@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::context::{Canonical, Content, Context, equal_start};
 use crate::diff::{self, Class, FirstDifference, Subject};
 use crate::error::{Code, Error, Result};
+use crate::provider::What;
 use crate::read::{self, Format, Input, Recorded};
 
 /// How a golden is written.
@@ -165,14 +166,21 @@ pub(super) fn recorded<'g>(text: &'g str, golden: Golden<'g>) -> Result<Context<
         Input::Recorded(Recorded { is_stream: false, .. }) if golden.form == Form::Stream => {
             Err(named(Error::new(Code::InputShape, "the golden is a log, not the canonical stream of a context")))
         }
-        // What is left out of the comparison would be green by accident.
-        Input::Recorded(Recorded { unmodelled, .. }) if !unmodelled.is_empty() => {
-            let first = &unmodelled[0];
-            Err(named(Error::new(Code::InputShape, first.in_words()).with_path(&first.path))
-                .with_hint("a golden holds messages and nothing else: polyloop check --accept writes one"))
-        }
         Input::Recorded(recorded) => Ok(recorded.context),
         Input::Request(_) => Err(is_request()),
+    }
+}
+
+/// What of a recorded golden is no part of its context, and so is compared by nothing.
+pub(super) fn unmodelled(golden: Golden<'_>) -> Result<Vec<String>> {
+    let format = if golden.form == Form::Json { Format::Json } else { Format::Yaml };
+    match read::read(decode(golden)?, Some(format)) {
+        Ok(Input::Recorded(recorded)) => {
+            let keys = recorded.unmodelled.iter().filter(|unmodelled| unmodelled.what == What::Key);
+            Ok(keys.map(|key| format!("{:?} at {}", key.name, key.path)).collect())
+        }
+        // What is wrong with it is said by the comparison.
+        _ => Ok(Vec::new()),
     }
 }
 

@@ -67,6 +67,8 @@ pub struct Outcome {
     pub golden_byte: Option<u64>,
     /// The text round the first difference: content, to be shown only where that is asked for.
     pub around: Option<Around>,
+    /// What of a recorded golden is no part of a context, and so is compared by nothing.
+    pub unmodelled: Vec<String>,
     /// Why it could not be checked.
     pub error: Option<Error>,
     /// What was written for it.
@@ -256,9 +258,9 @@ enum Done {
 impl From<Outcome> for Done {
     fn from(outcome: Outcome) -> Done {
         match outcome {
-            Outcome { status: Status::Identical, digest: None, proof: None, bytes, golden_print, .. } => {
-                Done::Identical { bytes, golden_print }
-            }
+            Outcome {
+                status: Status::Identical, digest: None, proof: None, bytes, golden_print, unmodelled, ..
+            } if unmodelled.is_empty() => Done::Identical { bytes, golden_print },
             other => Done::Other(Box::new(other)),
         }
     }
@@ -317,13 +319,15 @@ fn each(found: &Found, options: &Options<'_>) -> Outcomes {
     Outcomes(done.into_iter().map(|done| done.into_iter().peekable()).collect())
 }
 
-/// Goldens that are equal though their names are not, and goldens that hold nothing.
+/// Goldens that are equal though their names are not, that hold nothing, or more than is compared.
 fn warnings(outcomes: &[Outcome]) -> Vec<Warning> {
     let mut first_with: HashMap<(usize, u128), &PathBuf> = HashMap::with_capacity(outcomes.len());
     let mut warnings = Vec::new();
     for outcome in outcomes {
         let (Some(golden), Some(print)) = (&outcome.golden, outcome.golden_print) else { continue };
         let warning = |code, message| Warning { code, path: file::name_of(golden), message };
+        let unmodelled = outcome.unmodelled.iter();
+        warnings.extend(unmodelled.map(|words| warning("golden.unmodelled", format!("not compared: {words}"))));
         if print.0 == 0 || (outcome.status == Status::Identical && outcome.bytes == Some(0)) {
             if outcome.status == Status::Identical {
                 let message = "the golden holds nothing, and the request gives no message: this proves little";

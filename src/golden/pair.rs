@@ -3,7 +3,7 @@
 use std::fs::{self, File, Metadata};
 use std::path::Path;
 
-use super::compare::{Form, Golden, compare, shared_bytes};
+use super::compare::{Form, Golden, compare, shared_bytes, unmodelled};
 use super::file::{self, name_of};
 use super::find::Pair;
 use super::prove::prove;
@@ -110,6 +110,9 @@ fn set_against(
     outcome.bytes = Some(if is_stream { golden.bytes.len() as u64 } else { context.canonical_len() });
     let (name, golden_name) = if is_stream { <_>::default() } else { (name_of(&pair.request), name_of(golden.path)) };
     let golden = Golden { name: &golden_name, form: golden.form, bytes: golden.bytes };
+    if golden.form != Form::Stream {
+        outcome.unmodelled = unmodelled(golden)?;
+    }
     let subject = Subject { name: &name, context, request: Some(request), spelled: None };
     match if is_stream { None } else { compare(subject, golden)? } {
         None => {

@@ -84,6 +84,21 @@ const CASES: &[Case] = &[
         ..case("two goldens of 0 bytes", 0, &["a.yaml identical", "b.yaml identical"],
             &[File("a.yaml", "{}"), File("a.render.jsonl", ""), File("b.yaml", "{}"), File("b.render.jsonl", "")])
     },
+    case("a provider's body as golden", 0, &["a.yaml identical"],
+        &[File("a.yaml", "goal: [{role: user, content: Go}]"),
+            File("a.render.json", r#"{"model":"m","messages":[{"role":"user","content":"Go"}]}"#)]),
+    Case {
+        warnings: &["golden.unmodelled"],
+        ..case("a body that holds more than is compared", 0, &["a.yaml identical"],
+            &[File("a.yaml", "goal: [{role: user, content: Go}]"),
+                File("a.render.json", r#"{"messages":[{"role":"user","content":"Go","name":"mate"}]}"#)])
+    },
+    case("a body of another conversation", 1, &["a.yaml different"],
+        &[File("a.yaml", "goal: [{role: user, content: Go}]"),
+            File("a.render.json", r#"{"contents":[{"role":"user","parts":[{"text":"Stop"}]}]}"#)]),
+    case("a log as golden", 2, &["a.yaml error input.shape"],
+        &[File("a.yaml", "goal: [{role: user, content: Go}]"),
+            File("a.render.jsonl", "{\"request\":{\"messages\":[{\"role\":\"user\",\"content\":\"Go\"}]}}\n")]),
     case("the golden is the request, by a symbolic link", 2, &["a.yaml error input.shape"],
         &[File("a.yaml", REQUEST), Link("a.render.jsonl", "a.yaml")]),
     case("the golden is the request, by a hard link", 2, &["a.yaml error input.shape"],
