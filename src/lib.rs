@@ -59,6 +59,7 @@ pub mod request;
 pub mod select;
 pub mod stream;
 pub mod template;
+pub mod trace;
 pub mod write;
 
 pub use assemble::{assemble, select};
