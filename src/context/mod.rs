@@ -15,6 +15,7 @@ mod status;
 mod store;
 mod text;
 mod window;
+mod within;
 
 pub use canonical::Canonical;
 pub(crate) use canonical::digest_text;

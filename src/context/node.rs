@@ -77,7 +77,7 @@ impl<'a> Node<'a> {
     /// The value of a key, if this is a map that has it.
     pub fn get(&self, key: &str) -> Option<&Node<'a>> {
         match &self.value {
-            Value::Map(entries) => entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value),
+            Value::Map(entries) => entries.iter().find(|entry| is_same(&entry.key, key)).map(|entry| &entry.value),
             _ => None,
         }
     }
@@ -191,6 +191,11 @@ impl<'a> Node<'a> {
             _ => {}
         }
     }
+}
+
+/// Whether two keys are the same; most that are not differ in their first letter.
+pub(crate) fn is_same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.as_bytes().first() == b.as_bytes().first() && a == b
 }
 
 /// The second of two equal keys, if a map has any; `entries` are in the order of the document.

@@ -32,12 +32,14 @@ pub(crate) struct Reader<'a> {
     /// The next byte.
     at: usize,
     nodes: usize,
+    /// Those of the maps that have begun, one behind the other: each map gets as much memory as it needs.
+    entries: Vec<Entry<'a>>,
 }
 
 impl<'a> Reader<'a> {
     /// At byte `at` of the text.
     pub fn new(text: &'a str, at: usize) -> Self {
-        Reader { text, bytes: text.as_bytes(), at, nodes: 0 }
+        Reader { text, bytes: text.as_bytes(), at, nodes: 0, entries: Vec::new() }
     }
 
     /// Where it is, in bytes.
@@ -102,17 +104,17 @@ impl<'a> Reader<'a> {
 
     fn map(&mut self, depth: usize) -> Result<Value<'a>> {
         self.open(depth)?;
-        let mut entries = Vec::new();
         if self.closes(b'}') {
-            return Ok(Value::Map(entries));
+            return Ok(Value::Map(Vec::new()));
         }
+        let first = self.entries.len();
         loop {
             self.skip_space();
             let start = self.at;
             if self.bytes.get(self.at) != Some(&b'"') {
                 return Err(self.fault("a key must be a string in double quotes"));
             }
-            let key = self.string()?.into_cow();
+            let key = self.scanned(Text::scan_json_string)?;
             let key_span = Span { start, end: self.at };
             self.skip_space();
             if self.bytes.get(self.at) != Some(&b':') {
@@ -120,11 +122,12 @@ impl<'a> Reader<'a> {
             }
             self.at += 1;
             let value = self.value(depth + 1).map_err(|error| error.inside(Key(&key)))?;
-            entries.push(Entry { key, key_span, value });
+            self.entries.push(Entry { key, key_span, value });
             if !self.goes_on(b'}', "expected `,` or `}`")? {
                 break;
             }
         }
+        let entries: Vec<_> = self.entries.drain(first..).collect();
         match duplicate_key(&entries) {
             Some(entry) => Err(duplicate_key_error(entry)),
             None => Ok(Value::Map(entries)),
@@ -174,8 +177,13 @@ impl<'a> Reader<'a> {
 
     /// A string; its opening quote is the next byte.
     pub fn string(&mut self) -> Result<Text<'a>> {
+        self.scanned(Text::scan_json)
+    }
+
+    /// What `scan` makes of a string.
+    fn scanned<T>(&mut self, scan: impl Fn(&'a str) -> Result<(T, usize), StringFault>) -> Result<T> {
         let start = self.at + 1;
-        let fault = match Text::scan_json(&self.text[start..]) {
+        let fault = match scan(&self.text[start..]) {
             Ok((text, len)) => {
                 self.at = start + len + 1;
                 return Ok(text);

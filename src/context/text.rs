@@ -52,6 +52,14 @@ impl<'a> Text<'a> {
         Ok((Text { pieces, chars: chars as u64, bytes: (len - saved) as u64 }, len))
     }
 
+    /// The same as a string, which is borrowed where nothing is escaped.
+    pub(crate) fn scan_json_string(rest: &'a str) -> Result<(Cow<'a, str>, usize), StringFault> {
+        match scan(rest.as_bytes())? {
+            Scanned { len, saved: 0, is_canonical: true, .. } => Ok((Cow::Borrowed(&rest[..len]), len)),
+            _ => Text::scan_json(rest).map(|(text, len)| (text.into_cow(), len)),
+        }
+    }
+
     /// The inside of a JSON string, for tests.
     #[cfg(test)]
     pub(crate) fn from_json(raw: &str) -> Result<Text<'static>, StringFault> {
@@ -192,6 +200,11 @@ impl<'a> Text<'a> {
 
     /// The decoded text as one string, keeping the borrow of the document where the text lies in one run of it.
     pub fn into_cow(self) -> Cow<'a, str> {
+        self.as_cow()
+    }
+
+    /// The same of a text that is kept.
+    pub(crate) fn as_cow(&self) -> Cow<'a, str> {
         match &*self.pieces {
             [Piece::Plain(Cow::Borrowed(text))] => Cow::Borrowed(text),
             [Piece::Escaped(Cow::Borrowed(raw))] if raw.len() as u64 == self.bytes => Cow::Borrowed(raw),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::node::{Entry, Node, Value};
+use super::node::{Entry, Node, Value, is_same};
 use crate::context::{Key, Text};
 use crate::error::{Code, Error, Result};
 
@@ -120,7 +120,10 @@ pub(crate) fn text<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Text<'a>> {
 }
 
 pub(crate) fn string<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Cow<'a, str>> {
-    Ok(text(node, path)?.into_cow())
+    match &node.value {
+        Value::Text(text) => Ok(text.as_cow()),
+        _ => Err(path.wrong_type(node, "a string")),
+    }
 }
 
 pub(crate) fn boolean(node: &Node<'_>, path: &Path<'_>) -> Result<bool> {
@@ -164,7 +167,7 @@ impl<'n, 'a> Fields<'n, 'a> {
     /// A map that holds no key but those of `known`.
     pub fn of(node: &'n Node<'a>, path: &Path<'_>, known: &[&str]) -> Result<Self> {
         let entries = map(node, path)?;
-        match entries.iter().find(|entry| !known.contains(&&*entry.key)) {
+        match entries.iter().find(|entry| !known.iter().any(|known| is_same(known, &entry.key))) {
             None => Ok(Fields { node }),
             Some(entry) => Err(unknown_field(entry, path, known)),
         }
@@ -202,7 +205,11 @@ pub(crate) fn each<'a, T>(
     take: impl Fn(&Node<'a>, &Path<'_>) -> Result<T>,
 ) -> Result<Vec<T>> {
     let items = list(node, path)?;
-    items.iter().enumerate().map(|(index, item)| take(item, &Path::Index(path, index))).collect()
+    let mut all = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        all.push(take(item, &Path::Index(path, index))?);
+    }
+    Ok(all)
 }
 
 /// The value of a key that must be there.

@@ -326,8 +326,14 @@ pub(crate) struct Expansion {
 impl Expansion {
     /// Counts one use of a template; false where it is too much.
     fn add(&mut self, template: &Template<'_>, arguments: &[&Text<'_>]) -> bool {
-        self.given += arguments.iter().map(|text| text.bytes()).sum::<u64>();
-        self.cost = self.cost.saturating_add(template.cost(arguments));
+        let sizes: Vec<_> = arguments.iter().map(|text| (text.chars(), text.bytes())).collect();
+        self.add_sizes(template, &sizes)
+    }
+
+    /// The same with arguments of these sizes, in characters and bytes.
+    fn add_sizes(&mut self, template: &Template<'_>, sizes: &[(u64, u64)]) -> bool {
+        self.given += sizes.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        self.cost = self.cost.saturating_add(template.cost_of_sizes(|at| sizes.get(at).copied().unwrap_or_default()));
         self.cost <= RunRequest::MAX_EXPANSION + 8 * (template.source().len() as u64 + self.given)
     }
 }

@@ -148,12 +148,14 @@ impl RunRequest<'_> {
         let Some(frame) = &self.frame else { return Ok(()) };
         let mut expansion = Expansion::default();
         for fragment in &self.parts.fragments {
-            let source_ref = Text::plain(fragment.source_ref.as_deref().unwrap_or_default());
-            let (id, kind) = (Text::plain(&*fragment.id), Text::plain(fragment.kind.as_str()));
-            let (trust, truncated) = (Text::plain(fragment.trust.as_str()), Text::plain("false"));
+            let size = |text: &str| (text.chars().count() as u64, text.len() as u64);
+            let source_ref = fragment.source_ref.as_deref().unwrap_or_default();
+            let [id, kind, source_ref, trust, truncated] =
+                [&*fragment.id, fragment.kind.as_str(), source_ref, fragment.trust.as_str(), "false"].map(size);
             let mut fits = true;
             each_text(fragment.content().unwrap_or_default(), &mut |text| {
-                fits &= expansion.add(frame, &[text, &id, &kind, &source_ref, &trust, &truncated]);
+                let content = (text.chars(), text.bytes());
+                fits &= expansion.add_sizes(frame, &[content, id, kind, source_ref, trust, truncated]);
             });
             if !fits {
                 let message = "the frame would make far more text of the fragments than there is: polyloop's limit is \

@@ -13,51 +13,84 @@ pub(super) struct Place {
     pub char: u64,
 }
 
-/// The places where a text may be cut, in order; its start and its end are always among them.
-pub(super) fn boundaries(text: &str, boundary: Boundary) -> Vec<Place> {
-    let values = json_values(text);
-    let mut values = values.iter().peekable();
-    let mut places = vec![Place::default()];
-    let mut at = Place::default();
-    let mut fence: Option<Fence<'_>> = None;
-    let mut was_empty = false;
-    for line in text.split_inclusive('\n') {
-        let (mark, before) = (Fence::of(line), at);
-        at = Place { byte: at.byte + line.len(), char: at.char + line.chars().count() as u64 };
-        let is_inside = |place: Place, values: &mut std::iter::Peekable<std::slice::Iter<'_, Range<usize>>>| {
-            while values.next_if(|value| value.end <= place.byte).is_some() {}
-            values.peek().is_some_and(|value| value.start < place.byte)
-        };
+/// The places where a text may be cut, in order; its start and its end are always among them. No more of the text is read
+/// than is asked for.
+pub(super) struct Boundaries<'t> {
+    boundary: Boundary,
+    lines: std::str::SplitInclusive<'t, char>,
+    values: std::iter::Peekable<JsonValues<'t>>,
+    /// The end of the lines so far, and the last place that was given.
+    at: Place,
+    given: Option<Place>,
+    fence: Option<Fence<'t>>,
+    was_empty: bool,
+}
+
+impl<'t> Boundaries<'t> {
+    pub fn of(text: &'t str, boundary: Boundary) -> Self {
+        Boundaries {
+            boundary,
+            lines: text.split_inclusive('\n'),
+            values: JsonValues { text, at: 0, work: 0 }.peekable(),
+            at: Place::default(),
+            given: None,
+            fence: None,
+            was_empty: false,
+        }
+    }
+
+    /// Takes in a line, and gives the place before or behind it where it may be one to cut at.
+    fn behind(&mut self, line: &'t str) -> Option<Place> {
+        let (mark, before) = (Fence::of(line), self.at);
+        let at = Place { byte: before.byte + line.len(), char: before.char + line.chars().count() as u64 };
+        self.at = at;
         let is_empty = line.trim().is_empty();
-        let (opens, closes) = match (&fence, &mark) {
+        let (opens, closes) = match (&self.fence, &mark) {
             (None, Some(_)) => (true, false),
             (Some(open), Some(mark)) => (false, mark.closes(open)),
             _ => (false, false),
         };
-        let is_free = fence.is_none();
+        let (is_free, was_empty) = (self.fence.is_none(), self.was_empty);
         if opens {
-            fence = mark;
+            self.fence = mark;
         } else if closes {
-            fence = None;
+            self.fence = None;
         }
-        let mut push = |place: Place| {
-            if places.last() != Some(&place) && !is_inside(place, &mut values) {
-                places.push(place);
-            }
+        self.was_empty = is_empty && self.fence.is_none();
+        match self.boundary {
+            Boundary::Fence if opens => Some(before),
+            Boundary::Fence if closes => Some(at),
+            Boundary::Paragraph if is_free && was_empty && !is_empty => Some(before),
+            Boundary::Line if self.fence.is_none() && line.ends_with('\n') => Some(at),
+            _ => None,
+        }
+    }
+
+    fn is_inside_a_value(&mut self, place: Place) -> bool {
+        while self.values.next_if(|value| value.end <= place.byte).is_some() {}
+        self.values.peek().is_some_and(|value| value.start < place.byte)
+    }
+}
+
+impl Iterator for Boundaries<'_> {
+    type Item = Place;
+
+    fn next(&mut self) -> Option<Place> {
+        let Some(last) = self.given else {
+            return Some(*self.given.insert(Place::default()));
         };
-        match boundary {
-            Boundary::Fence if opens => push(before),
-            Boundary::Fence if closes => push(at),
-            Boundary::Paragraph if is_free && was_empty && !is_empty => push(before),
-            Boundary::Line if fence.is_none() && line.ends_with('\n') => push(at),
-            _ => {}
+        while let Some(line) = self.lines.next() {
+            match self.behind(line) {
+                Some(place) if place != last && !self.is_inside_a_value(place) => {
+                    self.given = Some(place);
+                    return Some(place);
+                }
+                _ => {}
+            }
         }
-        was_empty = is_empty && fence.is_none();
+        // The end.
+        (last.byte < self.at.byte).then(|| *self.given.insert(self.at))
     }
-    if places.last().is_some_and(|last| last.byte < at.byte) {
-        places.push(at);
-    }
-    places
 }
 
 /// The mark of a code fence: three or more of one character.
@@ -85,35 +118,45 @@ impl<'t> Fence<'t> {
 }
 
 /// The objects and lists of JSON in a text that reach over a line.
-fn json_values(text: &str) -> Vec<Range<usize>> {
-    let mut values = Vec::new();
-    let (mut at, mut work) = (0, 0);
-    // Brackets that are never closed would have the rest read again for each of them.
-    let most = 16 * text.len() + (64 << 10);
-    while let Some(found) = memchr::memchr2(b'{', b'[', &text.as_bytes()[at..]) {
-        let start = at + found;
-        if work > most {
-            values.push(start..text.len());
-            break;
-        }
-        let mut reader = serde_json::Deserializer::from_str(&text[start..]).into_iter::<serde::de::IgnoredAny>();
-        match reader.next() {
-            Some(Ok(_)) => {
-                let end = start + reader.byte_offset();
-                if memchr::memchr(b'\n', &text.as_bytes()[start..end]).is_some() {
-                    values.push(start..end);
+struct JsonValues<'t> {
+    text: &'t str,
+    at: usize,
+    /// How many bytes were read.
+    work: usize,
+}
+
+impl Iterator for JsonValues<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let bytes = self.text.as_bytes();
+        // Brackets that are never closed would have the rest read again for each of them.
+        let most = 16 * self.text.len() + (64 << 10);
+        while let Some(found) = memchr::memchr2(b'{', b'[', &bytes[self.at..]) {
+            let start = self.at + found;
+            if self.work > most {
+                self.at = self.text.len();
+                return Some(start..self.text.len());
+            }
+            let rest = &self.text[start..];
+            let mut reader = serde_json::Deserializer::from_str(rest).into_iter::<serde::de::IgnoredAny>();
+            match reader.next()? {
+                Ok(_) => {
+                    let end = start + reader.byte_offset();
+                    self.at = end;
+                    self.work += end - start;
+                    if memchr::memchr(b'\n', &bytes[start..end]).is_some() {
+                        return Some(start..end);
+                    }
                 }
-                at = end;
-                work += end - start;
+                Err(error) => {
+                    self.at = start + 1;
+                    self.work += offset(&bytes[start..], &error);
+                }
             }
-            Some(Err(error)) => {
-                at = start + 1;
-                work += offset(&text.as_bytes()[start..], &error);
-            }
-            None => break,
         }
+        None
     }
-    values
 }
 
 /// How far a reader came.
@@ -129,7 +172,7 @@ mod tests {
     use super::*;
 
     fn cuts(text: &str, boundary: Boundary) -> Vec<usize> {
-        boundaries(text, boundary).into_iter().map(|place| place.byte).collect()
+        Boundaries::of(text, boundary).map(|place| place.byte).collect()
     }
 
     #[test]
@@ -138,7 +181,7 @@ mod tests {
         assert_eq!(cuts("a", Boundary::Line), [0, 1]);
         assert_eq!(cuts("a\nbc\n", Boundary::Line), [0, 2, 5]);
         assert_eq!(cuts("a\r\n\nb", Boundary::Line), [0, 3, 4, 5]);
-        let last = *boundaries("é\n中x", Boundary::Line).last().unwrap();
+        let last = Boundaries::of("é\n中x", Boundary::Line).last().unwrap();
         assert_eq!(last, Place { byte: 7, char: 4 });
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Exclusion, Reason, Step};
-use crate::request::Fragment;
+use super::{Exclusion, Reason, Step, frame};
+use crate::request::{Fragment, RunRequest};
 
 /// A fragment on its way through the steps.
 #[derive(Clone, Copy, Debug)]
@@ -13,11 +13,14 @@ pub(super) struct Candidate<'r> {
     pub fragment: &'r Fragment<'r>,
     /// Whether it, or a member of its group, is required.
     pub required: bool,
+    /// What it comes to whole, in characters; with its frame.
+    pub chars: u64,
 }
 
 impl<'r> Candidate<'r> {
     /// All fragments; a group with a required member is required whole.
-    pub fn all(fragments: &'r [Fragment<'r>]) -> Vec<Self> {
+    pub fn all(request: &'r RunRequest<'r>) -> Vec<Self> {
+        let fragments = &request.parts().fragments;
         let groups =
             fragments.iter().filter(|fragment| fragment.required).filter_map(|fragment| fragment.group.as_deref());
         let groups: std::collections::HashSet<&str> = groups.collect();
@@ -27,6 +30,7 @@ impl<'r> Candidate<'r> {
             index,
             fragment,
             required: fragment.required || in_required(fragment),
+            chars: frame::chars(request, fragment),
         };
         fragments.iter().enumerate().map(candidate).collect()
     }

@@ -38,21 +38,19 @@ pub(super) fn duplicates<'r>(candidates: Vec<Candidate<'r>>) -> Step<'r> {
 /// Candidates of one content, wherever there is more than one.
 fn equals<'r>(candidates: &[Candidate<'r>]) -> Vec<Vec<Candidate<'r>>> {
     let takes_part = |candidate: &&Candidate<'r>| candidate.required || candidate.fragment.group.is_none();
-    let mut by_size: HashMap<_, Vec<Candidate<'r>>> = HashMap::new();
-    for candidate in candidates.iter().filter(takes_part) {
-        let size = content(candidate).iter().map(measure::block).sum::<measure::Size>();
-        by_size.entry((size.chars, size.bytes)).or_default().push(*candidate);
-    }
+    // Nobody is looked at whole whose size and beginning are like no other's.
+    let mut looks: Vec<(Look, Candidate<'r>)> =
+        candidates.iter().filter(takes_part).map(|candidate| (look(content(candidate)), *candidate)).collect();
+    looks.sort_unstable_by_key(|(look, candidate)| (*look, candidate.index));
     let mut all = Vec::new();
-    // Nobody is hashed whose size is like no other's.
-    for of_size in by_size.into_values().filter(|of_size| of_size.len() > 1) {
+    for alike in looks.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
         let mut by_print: HashMap<u128, Vec<Vec<Candidate<'r>>>> = HashMap::new();
-        for candidate in of_size {
+        for (_, candidate) in alike {
             // A fast hash can be made to collide: only the content itself says that it is the same.
-            let alike = by_print.entry(fingerprint(content(&candidate))).or_default();
-            match alike.iter_mut().find(|equal| content(&equal[0]) == content(&candidate)) {
-                Some(equal) => equal.push(candidate),
-                None => alike.push(vec![candidate]),
+            let alike = by_print.entry(fingerprint(content(candidate))).or_default();
+            match alike.iter_mut().find(|equal| content(&equal[0]) == content(candidate)) {
+                Some(equal) => equal.push(*candidate),
+                None => alike.push(vec![*candidate]),
             }
         }
         all.extend(by_print.into_values().flatten().filter(|equal| equal.len() > 1));
@@ -64,18 +62,38 @@ fn content<'r>(candidate: &Candidate<'r>) -> &'r [Content<'r>] {
     candidate.fragment.content().unwrap_or_default()
 }
 
+/// Characters, bytes, and a hash of the beginning: equal for equal contents.
+type Look = (u64, u64, u64);
+
+fn look(content: &[Content<'_>]) -> Look {
+    const BEGINNING_BYTES: usize = 256;
+    let size = content.iter().map(measure::block).sum::<measure::Size>();
+    let mut hasher = Hasher { xxh3: Xxh3Default::new(), left: BEGINNING_BYTES };
+    // It refuses what stands behind the beginning.
+    _ = content.iter().try_for_each(|block| block.write_canonical(&mut hasher));
+    (size.chars, size.bytes, hasher.xxh3.digest())
+}
+
 fn fingerprint(content: &[Content<'_>]) -> u128 {
-    struct Hasher(Xxh3Default);
-    impl Write for Hasher {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.update(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
+    let mut hasher = Hasher { xxh3: Xxh3Default::new(), left: usize::MAX };
+    content.iter().try_for_each(|block| block.write_canonical(&mut hasher)).expect("there is no end to what it takes");
+    hasher.xxh3.digest128()
+}
+
+/// Hashes so many bytes, and takes no more.
+struct Hasher {
+    xxh3: Xxh3Default,
+    left: usize,
+}
+
+impl Write for Hasher {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(self.left);
+        self.xxh3.update(&bytes[..taken]);
+        self.left -= taken;
+        Ok(taken)
     }
-    let mut hasher = Hasher(Xxh3Default::new());
-    content.iter().try_for_each(|block| block.write_canonical(&mut hasher)).expect("hashing takes every write");
-    hasher.0.digest128()
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

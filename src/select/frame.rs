@@ -8,6 +8,7 @@ use super::trim::Cut;
 use crate::context::{Content, Json, Text};
 use crate::measure;
 use crate::request::{Fragment, RunRequest, Warning, each_text};
+use crate::template::Template;
 
 /// What a fragment gives: what is left of it, framed.
 pub(super) fn content<'r>(
@@ -24,25 +25,69 @@ pub(super) fn content<'r>(
     content.iter().map(|block| map_texts(block, &framed)).collect()
 }
 
-/// The size of that in characters.
-pub(super) fn size<'r>(request: &'r RunRequest<'r>, fragment: &'r Fragment<'r>, cut: Option<&Cut>) -> u64 {
-    let sizes = |content: &[Content<'_>]| content.iter().map(measure::block).sum::<measure::Size>().chars;
-    match (request.frame(), cut) {
-        (None, None) => sizes(fragment.content().unwrap_or_default()),
-        (None, Some(cut)) => cut.kept_chars(),
-        (Some(_), _) => sizes(&content(request, fragment, cut)),
+/// The size of a whole fragment in characters, with its frame.
+pub(super) fn chars<'r>(request: &'r RunRequest<'r>, fragment: &'r Fragment<'r>) -> u64 {
+    let content = fragment.content().unwrap_or_default();
+    let Some(frame) = request.frame() else { return content.iter().map(|block| measure::block(block).chars).sum() };
+    let words = words(fragment, false);
+    let framed = |text: &'r Text<'r>| {
+        let known = frame.chars(text.chars(), &words);
+        known.unwrap_or_else(|| frame.fill(&arguments(fragment, text.borrow(), false)).chars())
+    };
+    content.iter().fold(0, |sum, block| sum.saturating_add(chars_of(block, &framed)))
+}
+
+fn chars_of<'r>(block: &'r Content<'r>, framed: &impl Fn(&'r Text<'r>) -> u64) -> u64 {
+    match block {
+        Content::Text(text) => framed(text),
+        Content::ToolResult { content, .. } => {
+            content.iter().fold(0, |sum, part| sum.saturating_add(chars_of(part, framed)))
+        }
+        other => measure::block(other).chars,
     }
 }
 
+/// How large parts of a fragment are with their frame.
+pub(super) struct Framed<'r> {
+    fragment: &'r Fragment<'r>,
+    frame: Option<(&'r Template<'r>, [&'r str; 6])>,
+}
+
+impl<'r> Framed<'r> {
+    pub fn new(request: &'r RunRequest<'r>, fragment: &'r Fragment<'r>) -> Self {
+        let frame = request.frame().map(|frame| (frame, words(fragment, true)));
+        Framed { fragment, frame }
+    }
+
+    /// The size of what is left, in characters.
+    pub fn chars(&self, cut: &Cut) -> u64 {
+        let Some((frame, words)) = &self.frame else { return cut.kept_chars() };
+        frame.chars(cut.kept_chars(), words).unwrap_or_else(|| {
+            let left = self.fragment.text().map(|text| cut.text(text)).unwrap_or_default();
+            frame.fill(&arguments(self.fragment, left, true)).chars()
+        })
+    }
+
+    /// No part of so many characters is smaller than this.
+    pub fn least_chars(&self, kept: u64) -> u64 {
+        match &self.frame {
+            None => kept,
+            Some((frame, words)) => frame.chars(kept, words).unwrap_or(0),
+        }
+    }
+}
+
+/// What goes into the frame; in the place of the content there is none.
+fn words<'r>(fragment: &'r Fragment<'_>, truncated: bool) -> [&'r str; 6] {
+    let source_ref = fragment.source_ref.as_deref().unwrap_or_default();
+    let truncated = if truncated { "true" } else { "false" };
+    ["", &fragment.id, fragment.kind.as_str(), source_ref, fragment.trust.as_str(), truncated]
+}
+
 fn arguments<'r>(fragment: &'r Fragment<'r>, content: Text<'r>, truncated: bool) -> [Text<'r>; 6] {
-    [
-        content,
-        Text::plain(&*fragment.id),
-        Text::plain(fragment.kind.as_str()),
-        Text::plain(fragment.source_ref.as_deref().unwrap_or_default()),
-        Text::plain(fragment.trust.as_str()),
-        Text::plain(if truncated { "true" } else { "false" }),
-    ]
+    let mut all = words(fragment, truncated).map(Text::plain);
+    all[0] = content;
+    all
 }
 
 fn map_texts<'r>(block: &'r Content<'r>, framed: &impl Fn(&'r Text<'r>) -> Text<'r>) -> Content<'r> {
@@ -70,8 +115,10 @@ pub(super) fn closers<'r>(included: &[Included<'r>], request: &'r RunRequest<'r>
         }
         let mut holds = false;
         each_text(fragment.content().unwrap_or_default(), &mut |text| {
-            let left = cut.as_ref().map_or_else(|| text.borrow(), |cut| cut.text(text));
-            holds |= memchr::memmem::find(left.to_cow().as_bytes(), closing.as_bytes()).is_some();
+            holds |= match cut {
+                None => text.contains(closing),
+                Some(cut) => cut.text(text).contains(closing),
+            };
         });
         if holds {
             warnings.push(Warning {

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::candidate::Candidate;
+use super::frame::Framed;
 use super::trim::{self, Cut};
-use super::{Exclusion, Included, Reason, Rule, frame};
+use super::{Exclusion, Included, Reason, Rule};
 use crate::context::{Context, Message, Origin};
 use crate::measure::{self, Verdict};
 use crate::request::{Responsibility, RunRequest, Share, Unit};
@@ -121,7 +122,9 @@ impl<'r> Ledger<'r> {
     /// What a candidate takes, whole or cut; nothing where that is not known.
     pub fn size(&self, candidate: &Candidate<'r>, cut: Option<&Cut>) -> Option<u64> {
         match self.request.parts().budget.unit {
-            Unit::Chars => Some(frame::size(self.request, candidate.fragment, cut)),
+            Unit::Chars => {
+                Some(cut.map_or(candidate.chars, |cut| Framed::new(self.request, candidate.fragment).chars(cut)))
+            }
             Unit::Tokens => candidate.fragment.tokens,
         }
     }
@@ -132,7 +135,7 @@ impl<'r> Ledger<'r> {
 
     /// Takes one in, whatever it takes.
     pub fn put(&mut self, candidate: Candidate<'r>, rule: Rule, cut: Option<Cut>) {
-        let Candidate { index, fragment, required } = candidate;
+        let Candidate { index, fragment, required, .. } = candidate;
         match self.size(&candidate, cut.as_ref()) {
             Some(size) => {
                 self.used = self.used.saturating_add(size);

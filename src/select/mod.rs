@@ -204,7 +204,7 @@ impl<'r> Selection<'r> {
             included.in_conflict = in_conflict.contains(&included.index);
         }
         warnings.extend(frame::closers(&included, request));
-        let excluded = decisions.excluded(request);
+        let excluded = decisions.excluded();
         let context = place::place(request, segments, &mut included);
         space.verdict = space.verdict_of(request, &context);
         Ok(Selection { request, context, included, excluded, open_questions, space, lost, warnings })
@@ -243,11 +243,11 @@ impl<'r> Decisions<'r> {
         kept
     }
 
-    fn excluded(mut self, request: &'r RunRequest<'r>) -> Vec<Excluded<'r>> {
+    fn excluded(mut self) -> Vec<Excluded<'r>> {
         self.out.sort_by_key(|exclusion| exclusion.candidate.index);
         let excluded = self.out.into_iter().map(|Exclusion { candidate, reason, by }| {
-            let chars = frame::size(request, candidate.fragment, None);
-            Excluded { index: candidate.index, fragment: candidate.fragment, reason, by, chars }
+            let Candidate { index, fragment, chars, .. } = candidate;
+            Excluded { index, fragment, reason, by, chars }
         });
         excluded.collect()
     }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::boundaries::{Place, boundaries};
-use super::frame;
+use super::boundaries::{Boundaries, Place};
+use super::frame::Framed;
 use crate::context::Text;
 use crate::request::{Fragment, Keep, RunRequest, Trim};
 
@@ -62,34 +62,39 @@ pub(super) fn to_fit<'r>(
     space: u64,
 ) -> Option<Cut> {
     let text = fragment.text()?;
-    if request.frame().is_none() && space < trim.min_chars {
+    let framed = Framed::new(request, fragment);
+    // Whatever is kept holds the first line or the last: mostly there is no space even for that, and nothing to look for.
+    let least = match trim.keep {
+        Keep::Head => text.first_line_chars(),
+        Keep::Tail => text.last_line_chars(),
+        Keep::HeadTail => text.first_line_chars().min(text.last_line_chars()),
+    };
+    if framed.least_chars(least.max(trim.min_chars)) > space {
         return None;
     }
-    let places = boundaries(&text.to_cow(), trim.boundary);
-    let of = *places.last()?;
+    let of = Place { byte: usize::try_from(text.bytes()).ok()?, char: text.chars() };
     let cut = |head: Place, tail: Place| Cut { keep: trim.keep, head, tail, of };
-    let size = |cut: &Cut| match request.frame() {
-        None => cut.kept_chars(),
-        Some(_) => frame::size(request, fragment, Some(cut)),
-    };
-    let empty = cut(Place::default(), of);
-    let inner = &places[..places.len() - 1];
+    let size = |cut: &Cut| framed.chars(cut);
+    let whole = text.to_cow();
+    let mut places = Boundaries::of(&whole, trim.boundary);
     let cut = match trim.keep {
         Keep::Head => {
-            let fitting = inner.partition_point(|place| size(&cut(*place, of)) <= space);
-            cut(inner[fitting.checked_sub(1)?], of)
+            let fits = |place: &Place| *place != of && size(&cut(*place, of)) <= space;
+            cut(places.take_while(fits).last()?, of)
         }
         Keep::Tail => {
-            let outer = &places[1..];
-            let too_much = outer.partition_point(|place| size(&cut(Place::default(), *place)) > space);
-            cut(Place::default(), *outer.get(too_much)?)
+            cut(Place::default(), places.skip(1).find(|place| size(&cut(Place::default(), *place)) <= space)?)
         }
         Keep::HeadTail => {
-            let half = space.checked_sub(size(&empty))? / 2;
-            let at = inner.partition_point(|place| place.char <= half).checked_sub(1)?;
-            let (head, outer) = (inner[at], &places[at + 1..]);
-            let too_much = outer.partition_point(|place| size(&cut(head, *place)) > space);
-            cut(head, *outer.get(too_much)?)
+            let half = space.checked_sub(size(&cut(Place::default(), of)))? / 2;
+            let is_head = |place: &Place| *place != of && place.char <= half;
+            let mut head = places.next().filter(is_head)?;
+            let mut next = places.next();
+            while let Some(place) = next.filter(is_head) {
+                head = place;
+                next = places.next();
+            }
+            cut(head, next.into_iter().chain(places).find(|place| size(&cut(head, *place)) <= space)?)
         }
     };
     (cut.kept_chars() >= trim.min_chars).then_some(cut)

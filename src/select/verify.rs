@@ -5,7 +5,7 @@ use crate::error::{Code, Error, Result};
 use crate::request::RunRequest;
 
 pub(super) fn verify<'r>(request: &'r RunRequest<'r>) -> Result<Vec<Candidate<'r>>> {
-    let candidates = Candidate::all(&request.parts().fragments);
+    let candidates = Candidate::all(request);
     match candidates.iter().find(|candidate| candidate.fragment.content().is_none()) {
         None => Ok(candidates),
         Some(candidate) => {

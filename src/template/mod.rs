@@ -147,14 +147,34 @@ impl<'a> Template<'a> {
         out
     }
 
+    /// The characters of what [`Template::fill`] gives where the first argument has so many, and the others are those of
+    /// `arguments`; nothing where they hang on more of the first one than its size.
+    pub(crate) fn chars(&self, first_chars: u64, arguments: &[&str]) -> Option<u64> {
+        let mut all = 0u64;
+        for part in &self.parts {
+            let chars = match part {
+                Part::Literal(range) => self.source[range.clone()].chars().count() as u64,
+                Part::Field(field) if field.argument == 0 => field.chars_of_size(first_chars)?,
+                Part::Field(field) => arguments.get(field.argument).map_or(0, |argument| field.chars(argument)),
+            };
+            all = all.saturating_add(chars);
+        }
+        Some(all)
+    }
+
     /// An upper bound of what [`Template::apply`] would give, in bytes, plus 64 bytes for each piece of it (an
     /// argument counted as one). Saturates. Looks at the size of arguments, not at their text.
     pub fn cost(&self, arguments: &[&Text<'_>]) -> u64 {
+        self.cost_of_sizes(|argument| arguments.get(argument).map_or((0, 0), |text| (text.chars(), text.bytes())))
+    }
+
+    /// The same of arguments of these sizes, in characters and bytes.
+    pub(crate) fn cost_of_sizes(&self, size: impl Fn(usize) -> (u64, u64)) -> u64 {
         const PIECE: u64 = 64;
         let costs = self.parts.iter().map(|part| match part {
             Part::Literal(range) => range.len() as u64 + PIECE,
             Part::Field(field) => {
-                let (chars, bytes) = arguments.get(field.argument).map_or((0, 0), |text| (text.chars(), text.bytes()));
+                let (chars, bytes) = size(field.argument);
                 field.max_bytes(chars, bytes).saturating_add(3 * PIECE)
             }
         });
@@ -175,6 +195,23 @@ impl Field {
         match self.rewritten(argument).map(Cow::into_owned) {
             None => self.pad(argument.chars(), out, push),
             Some(rewritten) => self.pad(rewritten.chars().count() as u64, out, |out| out.push_plain(rewritten)),
+        }
+    }
+
+    /// The characters of what it makes of an argument.
+    fn chars(&self, argument: &str) -> u64 {
+        self.chars_of_size(argument.chars().count() as u64).unwrap_or_else(|| {
+            let argument = Text::plain(argument);
+            let rewritten = self.rewritten(&argument).map_or(0, |text| text.chars().count() as u64);
+            rewritten.max(u64::from(self.spec.width))
+        })
+    }
+
+    /// The same of any argument of so many characters, where that is all that counts.
+    fn chars_of_size(&self, chars: u64) -> Option<u64> {
+        match self.conversion {
+            Some(Conversion::Repr | Conversion::Ascii) => None,
+            Some(Conversion::Str) | None => Some(chars.min(self.max_chars()).max(u64::from(self.spec.width))),
         }
     }
 

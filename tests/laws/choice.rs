@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::pool::{Fragment, Pool, TRUST};
+use crate::pool::{FRAMES, Fragment, Pool, TRUST};
 
 /// What the rule gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,8 +191,15 @@ impl Chooser<'_> {
     }
 
     fn framed(&self, at: usize, content: &str, truncated: bool) -> String {
-        let id = &self.get(at).id;
-        if self.pool.is_framed { format!("<{id} {truncated}>\n{content}\n</{id}>") } else { content.to_owned() }
+        let Fragment { id, trust, .. } = self.get(at);
+        let Some(frame) = self.pool.frame else { return content.to_owned() };
+        match FRAMES.iter().position(|known| *known == frame) {
+            Some(0) => format!("<{id} {truncated}>\n{content}\n</{id}>"),
+            Some(1) => format!("{content}{content:<5}"),
+            Some(2) => content.chars().take(7).collect(),
+            Some(3) => format!("'{trust}'{content:*>30}"),
+            _ => format!("'{}'", content.replace('\r', "\\r").replace('\n', "\\n")),
+        }
     }
 
     fn size(&self, at: usize) -> Option<u64> {

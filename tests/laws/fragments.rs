@@ -95,9 +95,11 @@ proptest! {
         for holding in &space.holdings {
             let name = holding.responsibility.as_str();
             let optional = selection.included.iter().any(|it| {
-                let size = if pool.counts_tokens { it.fragment.tokens.unwrap_or(0) } else { 1 };
+                let size = match pool.counts_tokens {
+                    true => it.fragment.tokens.unwrap_or(0),
+                    false => measure::message(&selection.context.messages[it.message]).chars,
+                };
                 !it.required && it.fragment.kind.layer().responsibility() == holding.responsibility && size > 0
-                    && (pool.counts_tokens || !pool.fragments[it.index].content.is_empty() || pool.is_framed)
             });
             let cap = pool.shares.get(name).and_then(|(_, cap)| *cap);
             prop_assert!(!optional || cap.is_none_or(|cap| holding.used <= cap), "{} holds {}", name, holding.used);
@@ -170,7 +172,7 @@ proptest! {
         });
         let is_in = |choice: &Choice, at: &usize| choice.included.contains_key(at);
         if let Some(first) = order.iter().find(|at| is_in(&small, at) != is_in(&large, at))
-            && !pool.is_framed
+            && pool.frame.is_none()
         {
             // A member of a group comes in at the turn of the best of them, which stands before it or is it.
             prop_assert!(is_in(&large, first), "{}", pool.fragments[*first].id);
@@ -181,7 +183,7 @@ proptest! {
     #[test]
     fn trimmed_text_is_cut_at_boundaries(pool in pool()) {
         let mut pool = pool;
-        pool.is_framed = false;
+        pool.frame = None;
         let document = plain(&pool.document());
         let request = parse(&document);
         let Ok(selection) = select(&request, None) else { return Ok(()) };

@@ -19,7 +19,8 @@ pub struct Pool {
     /// Floor and cap by responsibility.
     pub shares: BTreeMap<&'static str, (u64, Option<u64>)>,
     pub counts_tokens: bool,
-    pub is_framed: bool,
+    /// One of [`FRAMES`].
+    pub frame: Option<&'static str>,
     pub prefer: Vec<&'static str>,
 }
 
@@ -60,6 +61,15 @@ pub const KINDS: &[(&str, usize, &str)] = &[
     ("memory", 6, "retrieved_material"),
     ("tool_result", 7, "current_observation"),
     ("user_input", 8, "user_input"),
+];
+
+/// Frames whose size hangs on that of the content in all the ways there are.
+pub const FRAMES: &[&str] = &[
+    "<{id} {truncated}>\n{content}\n</{id}>",
+    "{content}{content!s:<5}",
+    "{content:.7}",
+    "{trust!r}{content:*>30}",
+    "{content!r}",
 ];
 
 pub const TRUST: &[&str] = &["external", "workspace", "user", "runtime"];
@@ -152,10 +162,10 @@ pub fn pool() -> impl Strategy<Value = Pool> {
     let space = (prop::option::weighted(0.8, 0..250u64), 0..20u64, shares);
     let tokens = (prop::bool::weighted(0.2), prop::option::weighted(0.9, 0..9u64));
     let prefer = prop::sample::subsequence(vec!["newer_version", "higher_trust"], 0..=2);
-    (segments, fragments, space, tokens, prop::bool::weighted(0.3), prefer).prop_map(
-        |((prefix, steps), fragments, (window, reserved, shares), (counts_tokens, tokens), is_framed, prefer)| {
+    (segments, fragments, space, tokens, prop::option::weighted(0.4, one(FRAMES)), prefer).prop_map(
+        |((prefix, steps), fragments, (window, reserved, shares), (counts_tokens, tokens), frame, prefer)| {
             let mut pool =
-                Pool { prefix, steps, tokens, fragments, window, reserved, shares, counts_tokens, is_framed, prefer };
+                Pool { prefix, steps, tokens, fragments, window, reserved, shares, counts_tokens, frame, prefer };
             pool.settle();
             pool
         },
@@ -196,8 +206,8 @@ impl Pool {
             |[said, back]: &[String; 2]| with_tokens(vec![("raw_output", text(said)), ("observation", text(back))]);
         top.push(("observation_template", text("{observation}")));
         top.push(("trajectory", Json::List(self.steps.iter().map(step).collect())));
-        if self.is_framed {
-            top.push(("fragment_template", text("<{id} {truncated}>\n{content}\n</{id}>")));
+        if let Some(frame) = self.frame {
+            top.push(("fragment_template", text(frame)));
         }
         let mut budget = vec![("reserved_output", number(self.reserved))];
         budget.extend(self.window.map(|window| ("window", number(window))));
