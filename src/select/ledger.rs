@@ -177,6 +177,7 @@ impl<'r> Ledger<'r> {
 
     fn fits(&self, members: &[Candidate<'r>]) -> Result<(), Reason> {
         let (mut all, mut needs) = (0u64, [0u64; COUNT]);
+        let (mut is_unknown, mut is_capped) = (false, false);
         for member in members {
             let responsibility = responsibility(member);
             match self.size(member, None) {
@@ -184,20 +185,24 @@ impl<'r> Ledger<'r> {
                     all = all.saturating_add(size);
                     needs[responsibility as usize] = needs[responsibility as usize].saturating_add(size);
                 }
-                // What is not known cannot be said to fit.
-                None if self.cap_left(responsibility).is_some() => return Err(Reason::OverCap),
-                None if self.available.is_some() => return Err(Reason::OverBudget),
-                None => {}
+                // What is not known cannot be said to fit; a cap is named first, whoever stands first in the group.
+                None => {
+                    is_unknown = true;
+                    is_capped |= self.cap_left(responsibility).is_some();
+                }
             }
         }
         let over_cap = |&responsibility: &Responsibility| {
             let need = needs[responsibility as usize];
             need > 0 && self.cap_left(responsibility).is_some_and(|left| need > left)
         };
-        if Responsibility::ALL.iter().any(over_cap) {
+        if is_capped || Responsibility::ALL.iter().any(over_cap) {
             return Err(Reason::OverCap);
         }
-        if self.left().is_some_and(|left| all > left) { Err(Reason::OverBudget) } else { Ok(()) }
+        match self.left() {
+            Some(left) if is_unknown || all > left => Err(Reason::OverBudget),
+            _ => Ok(()),
+        }
     }
 
     fn cut(&self, candidate: &Candidate<'r>) -> Option<Cut> {

@@ -1,5 +1,6 @@
 //! Each step by example, and each error with its code and place.
 
+mod accounts;
 mod faults;
 
 use super::*;

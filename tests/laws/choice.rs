@@ -212,13 +212,9 @@ impl Chooser<'_> {
 
     fn fits(&self, members: &[usize], full: &Full, available: Option<u64>) -> Result<(), &'static str> {
         let cap = |at: usize| self.pool.shares.get(self.get(at).responsibility()).and_then(|(_, cap)| *cap);
-        for &member in members.iter().filter(|member| self.size(**member).is_none()) {
-            if cap(member).is_some() {
-                return Err("over_cap");
-            }
-            if available.is_some() {
-                return Err("over_budget");
-            }
+        let unknown: Vec<usize> = members.iter().copied().filter(|member| self.size(*member).is_none()).collect();
+        if unknown.iter().any(|member| cap(*member).is_some()) {
+            return Err("over_cap");
         }
         let size = |at: &usize| self.size(*at).unwrap_or(0);
         for &member in members {
@@ -229,7 +225,8 @@ impl Chooser<'_> {
             }
         }
         let all: u64 = members.iter().map(size).sum();
-        if available.is_some_and(|available| full.used + all > available) { Err("over_budget") } else { Ok(()) }
+        let is_over = |available| !unknown.is_empty() || full.used + all > available;
+        if available.is_some_and(is_over) { Err("over_budget") } else { Ok(()) }
     }
 
     /// The characters kept, and the size of it all.

@@ -133,6 +133,38 @@ proptest! {
         }
     }
 
+    /// Inside a layer fragments keep the order given; any other order of them says nothing: the bytes are the same, and so
+    /// is the manifest but for the places in the request.
+    #[test]
+    fn order_across_layers_says_nothing(pool in pool(), seed: u64) {
+        let mut choices = Choices::new(seed);
+        let mut mixed = pool.clone();
+        choices.shuffle(&mut mixed.fragments);
+        let mut layers: BTreeMap<usize, std::collections::VecDeque<_>> = BTreeMap::new();
+        for fragment in &pool.fragments {
+            layers.entry(fragment.layer()).or_default().push_back(fragment.clone());
+        }
+        for fragment in &mut mixed.fragments {
+            let layer = fragment.layer();
+            *fragment = layers.get_mut(&layer).and_then(|of_layer| of_layer.pop_front()).expect("as many as before");
+        }
+        let of = |pool: &Pool| {
+            let document = plain(&pool.document());
+            let request = parse(&document);
+            let selection = select(&request, None).ok()?;
+            let mut manifest = serde_json::to_value(selection.manifest().with_content()).expect("a manifest is JSON");
+            for entry in manifest["entries"].as_array_mut().expect("a list") {
+                if entry["id"].is_string() {
+                    entry["origin"].take();
+                }
+            }
+            manifest["excluded"].as_array_mut().expect("a list").sort_by_key(|it| it["id"].to_string());
+            let holdings: Vec<_> = selection.space.holdings.iter().map(|it| (it.used, it.left_out)).collect();
+            Some((selection.context.to_canonical(), manifest, holdings))
+        };
+        prop_assert_eq!(of(&mixed), of(&pool));
+    }
+
     /// A higher priority never puts a fragment out.
     #[test]
     fn a_higher_priority_never_evicts(pool in pool(), more in 1..5i64) {
