@@ -273,3 +273,50 @@ fn template_bombs() {
     refuse("nested.json", steps(&repeat("{observation:", 200_000), "x", 1));
     refuse("digits.json", steps(&format!("{{observation:{}}}", repeat("9", 1_000_000)), "x", 1));
 }
+
+/// A request whose fragments are made one by one.
+fn fragments(count: usize, fragment: impl Fn(usize) -> String) -> String {
+    let all: Vec<String> = (0..count).map(fragment).collect();
+    format!(r#"{{"observation_template":"{{observation}}","fragments":[{}]"#, all.join(","))
+}
+
+#[test]
+fn many_fragments_that_stand_in_for_one_another() {
+    let chain = |n: usize| match n {
+        0 => r#"{"id":"f0","kind":"evidence","content":"0"}"#.to_owned(),
+        _ => format!(r#"{{"id":"f{n}","kind":"evidence","content":"{n}","supersedes":["f{}"]}}"#, n - 1),
+    };
+    accept("chain.json", fragments(100_000, chain) + "}", "digest");
+    let stretch = |n: usize| match n {
+        39_999 => r#"{"id":"f","kind":"history","content":"s"}"#.to_owned(),
+        _ => format!(r#"{{"id":"f{n}","kind":"history","content":"{n}","replaces":["fragments[{}:40000]"]}}"#, n + 1),
+    };
+    accept("stretches.json", fragments(40_000, stretch) + "}", "digest");
+    let circle = |n: usize| {
+        let next = (n + 1) % 40_000;
+        format!(r#"{{"id":"f{n}","kind":"evidence","content":"{n}","supersedes":["f{next}"]}}"#)
+    };
+    let words = refuse("circle.json", fragments(40_000, circle) + "}");
+    assert!(words.contains("supersedes itself"), "{words}");
+}
+
+#[test]
+fn summaries_that_lose_all_there_is() {
+    let names = |from: usize| (from..from + 60_000).map(|n| format!("src/f{n}.rs")).collect::<Vec<_>>().join(" ");
+    let summary =
+        |_| format!(r#"{{"id":"s","kind":"history","content":"{}","replaces":["trajectory[0]"]}}"#, names(1 << 20));
+    let steps = format!(r#","trajectory":[{{"raw_output":"{}","observation":""}}]}}"#, names(0));
+    accept("lost.json", fragments(1, summary) + &steps, "json");
+}
+
+#[test]
+fn a_manifest_of_more_values_than_a_document_may_have() {
+    let fragment = |n: usize| format!(r#"{{"id":"f{n}","kind":"evidence","content":"{n}"}}"#);
+    let scratch = tempfile::tempdir().expect("a folder can be made");
+    let file = scratch.path().join("many.json");
+    std::fs::write(&file, fragments(60_000, fragment) + "}").expect("a file can be written");
+    let ran = run(Command::new(BINARY).args(["manifest", "-f", "yaml"]).arg(&file), b"");
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
+    let yaml = String::from_utf8(ran.stdout).expect("YAML is UTF-8");
+    assert_eq!(yaml.matches("\n  - id: \"f").count() + yaml.matches("\n  - id: f").count(), 60_000);
+}

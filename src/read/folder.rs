@@ -74,8 +74,12 @@ impl Files for Folder {
     fn read(&self, path: &str) -> Result<String> {
         let mut bytes = Vec::new();
         let most = limits::DOCUMENT_BYTES as u64;
-        self.open(path)?.take(most + 1).read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
-        if bytes.len() as u64 > most {
+        let file = self.open(path)?;
+        let is_large = file.metadata().is_ok_and(|it| it.len() > most);
+        if !is_large {
+            file.take(most + 1).read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
+        }
+        if is_large || bytes.len() as u64 > most {
             return Err(super::node::limit_error(format_args!("{path} is too large"), format_args!("{most} bytes")));
         }
         String::from_utf8(bytes).map_err(|error| {

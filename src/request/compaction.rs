@@ -58,7 +58,7 @@ pub struct OriginRange<'a> {
 }
 
 /// A part of a request that has items.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the variants are the words of the request")]
 pub enum PartOfRequest<'a> {
     Prefix,

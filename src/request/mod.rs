@@ -8,6 +8,7 @@ mod fragments;
 mod hash;
 mod rules;
 mod schema;
+mod stand_in;
 mod time;
 mod words;
 
@@ -16,8 +17,9 @@ pub use compaction::{Compaction, OriginRange, PartOfRequest, Statement, Summary}
 pub use files::Files;
 pub use fragments::{Body, Claim, FileRange, Fragment, Freshness, LineRange, Trim};
 pub use hash::ContentHash;
-pub(crate) use rules::{each_text, stands_in_for};
+pub(crate) use rules::each_text;
 pub use schema::json_schema;
+pub(crate) use stand_in::{Left, stands_in_for};
 pub use time::Time;
 pub use words::{Boundary, EvidenceLevel, FragmentKind, Keep, Layer, Preference, Responsibility, Trust, Unit};
 
@@ -179,6 +181,9 @@ impl<'a> RunRequest<'a> {
 
     /// What templates may make of a request in bytes, besides eight times the text they are given.
     pub const MAX_EXPANSION: u64 = 64 << 20;
+
+    /// What the files that fragments name may come to, in bytes: as much as a document may.
+    pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
     /// The field of the template that must occur.
     pub const OBSERVATION: &'static str = "observation";

@@ -6,8 +6,9 @@ use std::ops::Range;
 use super::check::check_blocks;
 use super::files::verify;
 use super::fragments::{Body, Fragment};
+use super::stand_in::circle;
 use super::words::{FragmentKind, Trust, Unit};
-use super::{Expansion, PartOfRequest, Parts, RunRequest, Warning};
+use super::{Expansion, Parts, RunRequest, Warning};
 use crate::context::{Content, Role, Text};
 use crate::error::{Code, Error, Result};
 use crate::template::Template;
@@ -70,18 +71,6 @@ fn check_fragment(fragment: &Fragment<'_>, parts: &Parts<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a fragment stands in for: those it supersedes, and those its summary replaces.
-pub(crate) fn stands_in_for<'f>(
-    fragment: &'f Fragment<'_>,
-    ids: &'f HashMap<&str, usize>,
-    there_are: usize,
-) -> impl Iterator<Item = usize> + 'f {
-    let named = fragment.supersedes.iter().filter_map(|id| ids.get(&**id).copied());
-    let ranges = fragment.compaction.iter().flat_map(|compaction| &compaction.replaces);
-    let ranges = ranges.filter(|range| range.part == PartOfRequest::Fragments);
-    named.chain(ranges.flat_map(move |range| range.items.start..range.items.end.min(there_are)))
-}
-
 /// All that is superseded is there, and nothing supersedes itself, directly or by way of others.
 fn check_supersedes(parts: &Parts<'_>, ids: &HashMap<&str, usize>) -> Result<()> {
     let fragments = &parts.fragments;
@@ -105,41 +94,6 @@ fn check_supersedes(parts: &Parts<'_>, ids: &HashMap<&str, usize>) -> Result<()>
                 .with_path(format!("fragments[{index}]")))
         }
     }
-}
-
-/// A fragment from which a walk along what is superseded comes back to it.
-fn circle(fragments: &[Fragment<'_>], ids: &HashMap<&str, usize>) -> Option<usize> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Seen {
-        Not,
-        OnTheWay,
-        Done,
-    }
-    let of = |index: usize| stands_in_for(&fragments[index], ids, fragments.len());
-    let mut seen = vec![Seen::Not; fragments.len()];
-    for start in 0..fragments.len() {
-        if seen[start] != Seen::Not {
-            continue;
-        }
-        seen[start] = Seen::OnTheWay;
-        let mut way = vec![(start, of(start))];
-        while let Some((index, rest)) = way.last_mut() {
-            let index = *index;
-            match rest.next() {
-                None => {
-                    seen[index] = Seen::Done;
-                    way.pop();
-                }
-                Some(next) if seen[next] == Seen::OnTheWay => return Some(next),
-                Some(next) if seen[next] == Seen::Not => {
-                    seen[next] = Seen::OnTheWay;
-                    way.push((next, of(next)));
-                }
-                Some(_) => {}
-            }
-        }
-    }
-    None
 }
 
 impl RunRequest<'_> {

@@ -9,30 +9,39 @@ use super::candidate::Candidate;
 use super::version::Versions;
 use super::{Reason, Step};
 use crate::error::{Code, Error, Result};
-use crate::request::{Fragment, LineRange, stands_in_for};
+use crate::request::{Fragment, Left, LineRange, stands_in_for};
 
 pub(super) fn superseded<'r>(candidates: Vec<Candidate<'r>>, fragments: &'r [Fragment<'r>]) -> Result<Step<'r>> {
     let mut replaced = named(&candidates, fragments);
     older_versions(&candidates, &mut replaced);
-    if let Some(candidate) = candidates.iter().find(|it| it.required && replaced.contains_key(&it.index)) {
-        let by = &fragments[last(&replaced, candidate.index)].id;
+    let replaced = in_the_end(&replaced);
+    if let Some((candidate, by)) =
+        candidates.iter().filter(|it| it.required).find_map(|it| Some((it, *replaced.get(&it.index)?)))
+    {
+        let by = &fragments[by].id;
         let message = format!("{:?} is required, and superseded by {by:?}", candidate.fragment.id);
         return Err(Error::new(Code::FragmentRequiredSuperseded, message)
             .with_hint("require the one that stands in for it")
             .with_path(candidate.path()));
     }
-    Ok(Step::by(candidates, |candidate| {
-        let is_out = replaced.contains_key(&candidate.index);
-        is_out.then(|| (Reason::Superseded, Some(last(&replaced, candidate.index))))
-    }))
+    Ok(Step::by(candidates, |candidate| Some((Reason::Superseded, Some(*replaced.get(&candidate.index)?)))))
 }
 
-/// Whatever stands in for one that is itself replaced, in the end.
-fn last(replaced: &HashMap<usize, usize>, mut index: usize) -> usize {
-    while let Some(by) = replaced.get(&index) {
-        index = *by;
+/// Whatever stands in for each, in the end: not one that is itself replaced.
+fn in_the_end(replaced: &HashMap<usize, usize>) -> HashMap<usize, usize> {
+    let mut ends = HashMap::with_capacity(replaced.len());
+    let mut way = Vec::new();
+    for start in replaced.keys() {
+        let mut at = *start;
+        // The end of the chain, or a place from which it is known.
+        while let (None, Some(by)) = (ends.get(&at), replaced.get(&at)) {
+            way.push(at);
+            at = *by;
+        }
+        let end = ends.get(&at).copied().unwrap_or(at);
+        ends.extend(way.drain(..).map(|passed| (passed, end)));
     }
-    index
+    ends
 }
 
 /// Those that are named by one that is there; by the first of them by id.
@@ -47,10 +56,15 @@ fn named<'r>(candidates: &[Candidate<'r>], fragments: &'r [Fragment<'r>]) -> Has
     }
     naming.sort_by_key(|candidate| &candidate.fragment.id);
     let ids: HashMap<&str, usize> = fragments.iter().enumerate().map(|(index, f)| (&*f.id, index)).collect();
+    let mut left = Left::all(fragments.len());
     let there: std::collections::HashSet<usize> = candidates.iter().map(|candidate| candidate.index).collect();
     for candidate in naming {
-        for target in stands_in_for(candidate.fragment, &ids, fragments.len()).filter(|target| there.contains(target)) {
-            replaced.entry(target).or_insert(candidate.index);
+        for range in stands_in_for(candidate.fragment, &ids, fragments.len()) {
+            while let Some(target) = left.take_first(range.clone()) {
+                if there.contains(&target) {
+                    replaced.insert(target, candidate.index);
+                }
+            }
         }
     }
     replaced
