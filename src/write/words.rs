@@ -39,6 +39,20 @@ pub(crate) fn thousands(number: u64) -> String {
     text
 }
 
+/// The same in so many columns, rounded down to thousands of thousands where it is too long: `18,446P`.
+pub(crate) fn thousands_in(number: u64, columns: usize) -> String {
+    let mut text = thousands(number);
+    let mut left = number;
+    for unit in ["k", "M", "G", "T", "P", "E"] {
+        if text.len() <= columns {
+            break;
+        }
+        left /= 1000;
+        text = thousands(left) + unit;
+    }
+    text
+}
+
 /// Pads with spaces to a number of columns, wide characters counting as two.
 pub(crate) fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))

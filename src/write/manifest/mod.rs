@@ -2,6 +2,8 @@
 
 mod picture;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod yaml;
 
 use std::io::{self, Write};
@@ -11,7 +13,7 @@ pub use yaml::write_manifest_yaml;
 use super::escape::Visible;
 use super::look::Look;
 use super::report::{Report, out_in_words, unknown_in_words};
-use super::words::{break_words, count, thousands};
+use super::words::{break_words, count, thousands, thousands_in};
 use crate::measure::Verdict;
 use crate::select::{Manifest, Resolution, Selection};
 
@@ -78,13 +80,18 @@ impl<'v, 's> ManifestView<'v, 's> {
     fn questions<W: Write>(&self, out: &mut W) -> io::Result<()> {
         let styles = &self.look.styles;
         for question in self.manifest.open_questions {
-            let answer = match &question.resolution {
-                Resolution::UserInputRequired => styles.warning.paint("user_input_required"),
-                Resolution::Preferred { rule, id } => {
-                    styles.good.paint(format!("{} by {}", Visible(id), rule.as_str()))
-                }
+            let (style, answer) = match &question.resolution {
+                Resolution::UserInputRequired => (&styles.warning, "user_input_required".to_owned()),
+                Resolution::Preferred { rule, id } => (&styles.good, format!("{id} by {}", rule.as_str())),
             };
-            writeln!(out, "\n {} {}: {answer}", styles.faint.paint("question"), Visible(question.key))?;
+            let words = Visible(&format!("{}: {answer}", question.key)).to_string();
+            let (mut label, mut rest) = ("question", &*words);
+            writeln!(out)?;
+            while !rest.is_empty() {
+                let at = break_words(rest, self.columns - 10);
+                writeln!(out, " {} {}", styles.faint.paint(format!("{label:8}")), style.paint(rest[..at].trim_end()))?;
+                (label, rest) = ("", &rest[at..]);
+            }
             for fragment in &question.candidates {
                 let Some(claim) = &fragment.claim else { continue };
                 let known = [
@@ -113,7 +120,7 @@ impl<'v, 's> ManifestView<'v, 's> {
             let name = super::words::shortened(&name, name_columns).into_owned();
             let hex = layer.digest.trim_start_matches("sha256:").get(..DIGITS).unwrap_or_default();
             let digest = if layer.chars == 0 { String::new() } else { format!("{hex}…") };
-            let line = format!(" {name:name_columns$}  {:>12}  {digest}", thousands(layer.chars));
+            let line = format!(" {name:name_columns$}  {:>12}  {digest}", thousands_in(layer.chars, 12));
             writeln!(out, "{}", line.trim_end())?;
         }
         Ok(())

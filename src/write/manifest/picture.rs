@@ -8,7 +8,7 @@ use crate::request::Responsibility;
 use crate::select::Holding;
 use crate::write::look::Style;
 use crate::write::text::bar_of;
-use crate::write::words::thousands;
+use crate::write::words::thousands_in;
 
 /// Columns of a number; the longest heading is as wide.
 const NUMBER: usize = 9;
@@ -33,11 +33,11 @@ impl ManifestView<'_, '_> {
         for holding in holdings {
             let Holding { responsibility, share, used, left_out } = holding;
             let style = styles.of(segment_of(*responsibility));
-            let number = |size: Option<u64>| size.filter(|size| *size > 0).map_or_else(|| "–".to_owned(), thousands);
+            let number = |size: Option<u64>| size.filter(|size| *size > 0).map_or_else(|| "–".to_owned(), in_columns);
             let numbers = format!(
                 "{:>NUMBER$}{:>NUMBER$}{:>NUMBER$}{:>NUMBER$}",
                 number(Some(share.floor)),
-                share.cap.map_or_else(|| "–".to_owned(), thousands),
+                share.cap.map_or_else(|| "–".to_owned(), in_columns),
                 number(Some(*used)),
                 number(Some(*left_out))
             );
@@ -52,6 +52,11 @@ impl ManifestView<'_, '_> {
         }
         writeln!(out, " {}", styles.faint.paint("█ used  ░ left out  ╎ floor  ┃ cap"))
     }
+}
+
+/// A number with a space before it.
+fn in_columns(number: u64) -> String {
+    thousands_in(number, NUMBER - 1)
 }
 
 /// How far the bar of a responsibility reaches.

@@ -8,7 +8,7 @@ use crate::select::{Entry, Excluded, Kept};
 use crate::write::escape::Visible;
 use crate::write::look::Style;
 use crate::write::text::View;
-use crate::write::words::{break_words, count, pad, shortened, thousands};
+use crate::write::words::{break_words, count, pad, shortened, thousands, thousands_in};
 
 /// Columns of a place in the prompt, of a number, and of a reason.
 const PLACE: usize = 6;
@@ -38,7 +38,7 @@ impl ManifestView<'_, '_> {
         let name = Visible(name).to_string();
         let name = pad(&shortened(&name, columns), columns);
         let label = style.paint(format!("{} {name}", pad(place, PLACE)));
-        writeln!(out, " {label}{:>NUMBER$}  {reason}", thousands(chars))
+        writeln!(out, " {label}{:>NUMBER$}  {reason}", thousands_in(chars, NUMBER - 1))
     }
 
     /// A line that says more of the row above it; what is too long goes on behind another gutter.
