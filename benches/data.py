@@ -7,6 +7,7 @@ import json, os, random
 
 STEPS_PER_MEGABYTE = 50
 OBSERVATION_CHARS = 19_000
+FRAGMENT_CHARS = 2_000
 SMALL_STEPS, SMALL_OBSERVATION_CHARS = 6, 3_600
 SMALL_REQUESTS_PER_MEGABYTE = 42
 
@@ -74,6 +75,23 @@ def write_folder(folder, requests):
                  for k in range(SMALL_STEPS)]
         with open(f"{folder}/r{n:05}.json", "w", encoding="utf-8") as out:
             write_json_request(out, steps)
+
+
+def write_fragments(path, count, window=None, trim=None, frame=None):
+    """Fragments of about 2 KB; their texts as messages, where there is no window."""
+    pool = observations(FRAGMENT_CHARS)
+    texts = [f"{n}\n{pool[n % len(pool)]}" for n in range(count)]
+    if window is None:
+        request = {"goal": [{"role": "user", "content": text} for text in texts]}
+    else:
+        fragments = [{"id": f"f{n}", "kind": "evidence", "content": text, "priority": n * 7919 % 10}
+                     for n, text in enumerate(texts)]
+        for fragment in fragments:
+            fragment.update({"trim": trim} if trim else {})
+        request = {"budget": {"window": int(window * sum(map(len, texts)))}, "fragments": fragments}
+        request.update({"fragment_template": frame} if frame else {})
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump(request, out, ensure_ascii=False)
 
 
 def write_json_request(out, steps):
