@@ -54,6 +54,7 @@ fn last_line(piece: &Piece<'_>, is_last: bool) -> (u64, bool) {
     };
     match piece {
         Piece::Plain(text) => of_plain(text),
+        Piece::Shared(text) => of_plain(text),
         Piece::Escaped(raw) => {
             let end = if is_last && ends_in_line_feed(raw) { raw.len() - 2 } else { raw.len() };
             let mut before = end;
