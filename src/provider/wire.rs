@@ -7,7 +7,7 @@ use super::rules::markers;
 use super::writing::Writing;
 use super::{Draft, Shape};
 use crate::context::node::{Node, Value};
-use crate::context::{Block, Context, Message, Origin, Status};
+use crate::context::{Block, Context, Key, Message, Origin, Status};
 
 /// A recorded body as it stands: everything that was sent, modelled or not.
 #[derive(Clone, Debug)]
@@ -24,6 +24,22 @@ impl Wire<'_> {
     /// Whether it is a body, and not the list of its messages alone.
     pub fn is_map(&self) -> bool {
         matches!(self.body.value, Value::Map(_))
+    }
+
+    /// The model that is asked, where the body names it.
+    pub fn model(&self) -> Option<String> {
+        let model = self.body.get("model").or_else(|| self.body.get("modelId"))?;
+        match &model.value {
+            Value::Text(text) => Some(text.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Where markers for the cache stand.
+    pub fn markers(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        markers_at(&self.body, String::new(), &mut found);
+        found
     }
 
     /// What the body says of the call at a place: it may still run, or have been given up.
@@ -159,4 +175,22 @@ fn with_blocks<'c>(
         draft.push(Cow::Borrowed(&*entry.key), value.unwrap_or(Draft::Node(&entry.value)));
     }
     draft
+}
+
+fn markers_at(node: &Node<'_>, path: String, found: &mut Vec<String>) {
+    match &node.value {
+        Value::List(items) => {
+            items.iter().enumerate().for_each(|(at, item)| markers_at(item, format!("{path}[{at}]"), found));
+        }
+        Value::Map(entries) => {
+            for entry in entries {
+                match &*entry.key {
+                    "cache_control" | "cachePoint" => found.push(path.clone()),
+                    "input" | "input_schema" | "inputSchema" | "arguments" => {}
+                    key => markers_at(&entry.value, format!("{path}{}", Key(key)), found),
+                }
+            }
+        }
+        _ => {}
+    }
 }

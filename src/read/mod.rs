@@ -4,6 +4,7 @@
 //! serde_json, YAML by the 1.2 core schema), and read as what its shape says it is.
 
 mod blocks;
+mod calls;
 mod fields;
 mod folder;
 mod fragments;
@@ -28,8 +29,10 @@ pub(crate) use pieces::whole_chars;
 pub(crate) use request::step;
 
 pub use crate::context::node::limits;
+pub use calls::{Calls, calls};
 pub use folder::Folder;
 pub use recorded::{As, Call};
+pub use session::{Session, SessionCall};
 
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::node::{Entry, Node, Value};
-use super::{Recorded, json, messages, session};
+use super::{Recorded, json, messages, request, session};
 use crate::context::{Context, Key};
 use crate::error::{Code, Error, Result};
 use crate::provider::{self, Reading, Shape, Wire};
@@ -51,6 +51,35 @@ pub(crate) fn read<'a>(root: Node<'a>, text: Option<&'a str>, taken: As) -> Resu
     let call = Some(Call { index, of, path });
     let node = descend(root, &at);
     if is_text { body_in_text(&node, taken, call) } else { body(node, text, taken.shape, call) }
+}
+
+/// Reads every call of a log; `None` for what is none.
+pub(super) fn all<'a>(mut root: Node<'a>, text: Option<&'a str>, taken: As) -> Result<Option<Vec<Recorded<'a>>>> {
+    if is_body(&root) || request::is_meant(&root) {
+        return Ok(None);
+    }
+    let found = find(&root);
+    let of = found.len();
+    let mut calls = Vec::with_capacity(of);
+    for (index, Found { at, path, is_text }) in found.into_iter().enumerate() {
+        let node = take(&mut root, &at);
+        let call = Some(Call { index, of, path });
+        calls.push(match is_text {
+            true => body_in_text(&node, taken, call)?,
+            false => body(node, text.map(Cow::Borrowed), taken.shape, call)?,
+        });
+    }
+    Ok((of > 0).then_some(calls))
+}
+
+/// What stands at a place, taken from there.
+fn take<'a>(root: &mut Node<'a>, at: &[usize]) -> Node<'a> {
+    let node = at.iter().fold(root, |node, &index| match &mut node.value {
+        Value::List(items) => &mut items[index],
+        Value::Map(entries) => &mut entries[index].value,
+        _ => unreachable!("it was found there"),
+    });
+    Node { span: node.span, value: std::mem::replace(&mut node.value, Value::Null) }
 }
 
 /// Reads JSON Lines that are no canonical stream: a log of calls, or a session. The lines come with their numbers.
@@ -164,7 +193,7 @@ fn body_in_text<'a>(node: &Node<'a>, taken: As, call: Option<Call>) -> Result<Re
 }
 
 /// Whether this is what a provider is sent.
-fn is_body(node: &Node<'_>) -> bool {
+pub(super) fn is_body(node: &Node<'_>) -> bool {
     let is_list = |key| matches!(node.get(key), Some(Node { value: Value::List(_), .. }));
     match &node.value {
         Value::List(items) => !items.is_empty() && items.iter().all(|item| messages::is_message(item) || is_item(item)),

@@ -12,8 +12,8 @@ pub(super) fn causes(before: &Call<'_>, now: &Call<'_>, comparison: &Comparison,
     {
         causes.push(format!("model: {old} → {new}"));
     }
-    causes.extend(tools(&before.context.tools, &now.context.tools));
-    let (old, new) = (&before.context.messages, &now.context.messages);
+    causes.extend(tools(before.tools, now.tools));
+    let (old, new) = (before.messages, now.messages);
     let of_messages = comparison.changes.iter().find(|change| !change.a.is_empty() || !change.b.is_empty());
     let Some(change) = of_messages.filter(|_| shared < old.len()) else { return causes };
     let (a, b) = (change.a.first().copied(), change.b.first().copied());

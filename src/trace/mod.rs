@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 
 use serde::Serialize;
 
-use crate::context::{Context, Fingerprint, Message, Role};
+use crate::context::{Context, Fingerprint, Json, Message, Role};
 use crate::diff::{self, Change, Class, Comparison, FirstDifference, Kind, Subject};
 use crate::measure;
 use conversation::Conversations;
@@ -20,8 +20,12 @@ use conversation::Conversations;
 pub struct Call<'c> {
     /// Where it stands in its log, or which step it is.
     pub path: &'c str,
-    /// What the model was given.
-    pub context: &'c Context<'c>,
+    /// The tools that the model was given.
+    pub tools: &'c [Json<'c>],
+    /// The messages that the model was given.
+    pub messages: &'c [Message<'c>],
+    /// What they are known by, one for each.
+    pub prints: &'c [Fingerprint],
     /// The model, where that is recorded.
     pub model: Option<&'c str>,
     /// Where markers for the cache stand.
@@ -172,6 +176,22 @@ pub struct Trace {
     pub summary: Summary,
 }
 
+impl<'c> Call<'c> {
+    fn context(&self) -> Context<'c> {
+        let (tools, messages) = (self.tools.iter(), self.messages.iter());
+        Context { tools: tools.map(Json::borrow).collect(), messages: messages.map(Message::borrow).collect() }
+    }
+
+    fn bytes(&self) -> u64 {
+        let tools = Context { tools: self.tools.iter().map(Json::borrow).collect(), messages: Vec::new() };
+        tools.canonical_len() + self.prints.iter().map(|print| print.len).sum::<u64>()
+    }
+
+    fn chars(&self, upto: usize) -> u64 {
+        self.messages[..upto].iter().map(|message| measure::message(message).chars).sum()
+    }
+}
+
 impl Trace {
     /// Sets every call against the one before it in its conversation.
     pub fn of(calls: &[Call<'_>]) -> Trace {
@@ -179,8 +199,7 @@ impl Trace {
         let mut traced: Vec<Traced> = Vec::with_capacity(calls.len());
         let mut summary = Summary { calls: calls.len(), ..Summary::default() };
         for (index, call) in calls.iter().enumerate() {
-            let prints = call.context.messages.iter().map(Message::fingerprint).collect();
-            let (conversation, previous) = conversations.place(index, call.context, prints);
+            let (conversation, previous) = conversations.place(index, call);
             let one = match previous {
                 None => initial(index, call),
                 Some(previous) => against(index, call, previous, &calls[previous], &mut conversations, conversation),
@@ -199,15 +218,15 @@ impl Trace {
 }
 
 fn initial(index: usize, call: &Call<'_>) -> Traced {
-    let chars = measure::context(call.context).chars;
+    let chars = call.chars(call.messages.len());
     Traced {
         call: index,
         path: call.path.to_owned(),
         conversation: 0,
         previous: None,
-        messages: call.context.messages.len(),
+        messages: call.messages.len(),
         chars,
-        bytes: call.context.canonical_len(),
+        bytes: call.bytes(),
         relation: Relation::Initial,
         changed: Vec::new(),
         shared_prefix: SharedPrefix::default(),
@@ -230,22 +249,21 @@ fn against(
     conversation: usize,
 ) -> Traced {
     let mut traced = Traced { previous: Some(previous), ..initial(index, call) };
-    let prints = conversations.prints(conversation);
-    let (old, new) = (&before.context.messages, &call.context.messages);
-    let shared = prints.old.iter().zip(&prints.new).take_while(|(a, b)| a == b).count();
-    let same_tools = before.context.tools == call.context.tools;
+    let (old, new) = (before.messages, call.messages);
+    let shared = before.prints.iter().zip(call.prints).take_while(|(a, b)| a == b).count();
+    let same_tools = before.tools == call.tools;
     let same_model = before.model == call.model || before.model.is_none() || call.model.is_none();
     let goes_on = same_tools && shared == old.len();
     if goes_on && same_model {
-        let bytes = before.context.canonical_len();
+        let bytes = before.bytes();
         traced.relation = if shared == new.len() { Relation::Stable } else { Relation::AppendOnly };
         traced.shared_prefix = SharedPrefix { bytes, messages: shared, of_previous: 1.0 };
-        traced.kept_chars = new[..shared].iter().map(|message| measure::message(message).chars).sum();
+        traced.kept_chars = call.chars(shared);
         traced.new_chars = traced.chars - traced.kept_chars;
         if before.markers != call.markers && !before.markers.is_empty() && !call.markers.is_empty() {
             traced.causes.push("the markers for the cache moved, which breaks nothing".to_owned());
         }
-        conversations.keep_pinned(conversation, |_, _| None);
+        conversations.keep_pinned(conversation, before, call, |_| None);
         return traced;
     }
     traced.relation = Relation::Changed;
@@ -256,15 +274,18 @@ fn against(
         traced.changed.push(Changed::Tools);
     }
     let is_system = |message: &&Message<'_>| matches!(message.role, Role::System | Role::Developer);
-    if !starts_with(&of(new, &prints.new, is_system), &of(old, &prints.old, is_system)) {
+    if !starts_with(&of(new, call.prints, is_system), &of(old, before.prints, is_system)) {
         traced.changed.push(Changed::System);
     }
     let is_other = |message: &&Message<'_>| !is_system(message);
-    if !starts_with(&of(new, &prints.new, is_other), &of(old, &prints.old, is_other)) {
+    if !starts_with(&of(new, call.prints, is_other), &of(old, before.prints, is_other)) {
         traced.changed.push(Changed::Messages);
     }
-    let subject = |name, context| Subject { name, context, request: None, spelled: None };
-    let comparison = diff::compare(subject("before", before.context), subject("now", call.context), NonZeroUsize::MIN);
+    fn subject<'s>(name: &'s str, context: &'s Context<'s>) -> Subject<'s> {
+        Subject { name, context, request: None, spelled: None }
+    }
+    let (context_before, context) = (before.context(), call.context());
+    let comparison = diff::compare(subject("before", &context_before), subject("now", &context), NonZeroUsize::MIN);
     let removed = removed(&comparison);
     let pinned = conversations.pinned(conversation);
     traced.evicted = removed.iter().map(|&at| left(&old[at], at, pinned.get(at).copied().unwrap_or(false))).collect();
@@ -273,7 +294,7 @@ fn against(
     traced.classes = first_change(&comparison).map(|change| change.classes.clone()).unwrap_or_default();
     let prefix = comparison.shared_prefix;
     traced.shared_prefix = SharedPrefix { bytes: prefix.bytes, messages: prefix.messages, of_previous: prefix.of_a };
-    conversations.keep_pinned(conversation, |at, _| came_from(&comparison, at));
+    conversations.keep_pinned(conversation, before, call, |at| came_from(&comparison, at));
     traced.first_difference = comparison.first_difference;
     traced
 }

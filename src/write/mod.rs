@@ -9,6 +9,7 @@ mod look;
 mod manifest;
 mod report;
 mod text;
+mod trace;
 mod words;
 mod yaml;
 
@@ -21,4 +22,5 @@ pub use look::{Look, Style, Styles};
 pub use manifest::{ManifestView, write_manifest_yaml};
 pub use report::{Report, Slot, Tally};
 pub use text::View;
+pub use trace::TraceView;
 pub use yaml::write_yaml;

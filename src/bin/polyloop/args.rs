@@ -36,6 +36,7 @@ pub enum Command {
     Check(Check),
     Manifest(Manifest),
     Import(Import),
+    Trace(Trace),
     /// Print the JSON Schema (draft-07) of a run request
     Schema,
     Completions(Completions),
@@ -51,6 +52,7 @@ impl Command {
             Command::Diff(diff) => diff.format == DiffFormat::Json && !diff.quiet,
             Command::Check(check) => check.format == CheckFormat::Json,
             Command::Manifest(manifest) => manifest.format == ManifestFormat::Json,
+            Command::Trace(trace) => trace.format == TraceFormat::Json,
             Command::Import(import) => import.format == ImportFormat::Json,
             _ => false,
         }
@@ -454,6 +456,51 @@ pub enum ImportFormat {
     Yaml,
     /// Indented
     Json,
+}
+
+/// Say what each call kept of the one before it, and why the cache missed
+///
+/// INPUT is a log of calls (JSON Lines, or a JSON or YAML list of exchanges), a session of Claude Code, a folder of files
+/// (.json, .jsonl, in the order of their names), or one run request, of which call k sees k steps. Calls of several
+/// conversations in one log are told apart. It looks at bytes alone, and claims nothing about what a provider did.
+#[derive(Args, Debug)]
+pub struct Trace {
+    /// The log, the folder or the request; - is standard input
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+
+    /// How to print it
+    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: TraceFormat,
+
+    /// Exit 1 where it does not hold: append-only wants every call to begin with all of the one before
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub require: Option<Require>,
+
+    #[command(flatten)]
+    pub from: From,
+
+    #[command(flatten)]
+    pub root: Root,
+
+    /// Write what is printed to FILE instead, atomically; - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum TraceFormat {
+    /// For people: a line a call, with what it kept and what broke it
+    #[default]
+    Text,
+    /// One document, polyloop.trace/1
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Require {
+    /// No call changes anything of the one before it
+    AppendOnly,
 }
 
 /// Print shell completions

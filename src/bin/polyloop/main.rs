@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Check(check) => cmd::check::run(check, &terminal),
         Command::Manifest(manifest) => cmd::manifest::run(manifest, &terminal),
         Command::Import(import) => cmd::import::run(import),
+        Command::Trace(trace) => cmd::trace::run(trace, &terminal),
         Command::Schema => cmd::schema::run(),
         Command::Completions(completions) => cmd::completions::run(completions),
         Command::Man(man) => cmd::man::run(man),

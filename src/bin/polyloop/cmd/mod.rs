@@ -12,3 +12,4 @@ pub mod manifest;
 pub mod render;
 pub mod schema;
 pub mod stream;
+pub mod trace;
