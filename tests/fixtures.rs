@@ -26,7 +26,7 @@ impl Fixtures {
     fn find() -> Self {
         let folder = root().join("fixtures");
         // Pairs to compare, recordings and chat templates have tests of their own.
-        let others = ["diff", "chat_templates", "import", "providers"].map(|name| folder.join(name));
+        let others = ["diff", "chat_templates", "import", "providers", "trace"].map(|name| folder.join(name));
         let is_ours = |path: &PathBuf| !others.iter().any(|other| path.starts_with(other));
         let mut unread: BTreeSet<PathBuf> = files_under(&folder).into_iter().filter(is_ours).collect();
         for name in BESIDE {

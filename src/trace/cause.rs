@@ -19,7 +19,7 @@ pub(super) fn causes(before: &Call<'_>, now: &Call<'_>, comparison: &Comparison,
     let (a, b) = (change.a.first().copied(), change.b.first().copied());
     let classes: Vec<&str> = change.classes.iter().map(|class| class.as_str()).collect();
     causes.push(match (change.kind, a, b) {
-        (Kind::Removed, Some(at), _) => format!("{} left the context", named(&change.a, &old[at])),
+        (Kind::Removed, Some(at), _) => format!("{} left the context", named(&removed_from(comparison, at), &old[at])),
         (Kind::Inserted, _, Some(at)) => format!("{} was put in before what was there", named(&change.b, &new[at])),
         (Kind::Moved, Some(at), Some(to)) => format!("{} moved to {to}", named(&change.a, &old[at])),
         (_, Some(at), Some(to)) => match truncated(&old[at], &new[to]) {
@@ -35,6 +35,13 @@ pub(super) fn causes(before: &Call<'_>, now: &Call<'_>, comparison: &Comparison,
         _ => classes.join(", "),
     });
     causes
+}
+
+/// The messages in a row that left, from the first.
+fn removed_from(comparison: &Comparison, first: usize) -> Vec<usize> {
+    let all: Vec<usize> =
+        comparison.changes.iter().filter(|change| change.kind == Kind::Removed).flat_map(|c| c.a.clone()).collect();
+    (first..).take_while(|at| all.contains(at)).collect()
 }
 
 fn named(indices: &[usize], message: &Message<'_>) -> String {

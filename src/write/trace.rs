@@ -44,22 +44,24 @@ impl TraceView<'_> {
         let (calls, breaks) = (count(summary.calls as u64, "call"), count(summary.breaks as u64, "break"));
         let style = if summary.breaks == 0 { &look.styles.good } else { &look.styles.bad };
         let (again, sent) = (thousands(summary.resent_chars), thousands(summary.sent_chars));
-        writeln!(out, "{}: {again} of {sent} chars sent again", style.paint(format!("{calls}, {breaks}")))?;
+        let (verdict, again) = (format!("{calls}, {breaks}"), format!("{again} of {sent} chars sent again"));
+        let between = if verdict.len() + again.len() + 2 > columns { ":\n " } else { ": " };
+        writeln!(out, "{}{between}{again}", style.paint(verdict))?;
         if summary.conversations > 1 {
             writeln!(out, " {} are told apart", count(summary.conversations as u64, "conversation"))?;
         }
         let wide = columns >= 76;
-        let bar = if wide { columns.saturating_sub(62).min(24) } else { 0 };
+        let bar = if wide { columns.saturating_sub(67).min(24) } else { 0 };
         let title = match wide {
-            true => format!(" call  messages      chars       kept        new     resent  {:bar$}  ", ""),
-            false => " call  messages      chars     resent  ".to_owned(),
+            true => " call messages     chars      kept       new    resent".to_owned(),
+            false => " call      chars     resent".to_owned(),
         };
         writeln!(out, "{}", look.styles.faint.paint(title.trim_end()))?;
         let most = self.trace.calls.iter().map(|call| call.chars).max().unwrap_or(0).max(1);
         for call in &self.trace.calls {
             self.write_call(call, (columns, bar, wide, most), look, out)?;
         }
-        self.write_end(look, out)
+        self.write_end(columns, look, out)
     }
 
     fn write_call<W: Write>(
@@ -83,10 +85,10 @@ impl TraceView<'_> {
                 let picture = picture(call, bar, most);
                 writeln!(
                     out,
-                    " {index:>4}  {messages:>8}  {chars:>9}  {kept:>9}  {new:>9}  {resent:>9}  {picture}  {relation}"
+                    " {index:>4} {messages:>8} {chars:>9} {kept:>9} {new:>9} {resent:>9} {picture} {relation}"
                 )?;
             }
-            false => writeln!(out, " {index:>4}  {messages:>8}  {chars:>9}  {resent:>9}  {relation}")?,
+            false => writeln!(out, " {index:>4}  {chars:>9}  {resent:>9}  {relation}")?,
         }
         let changed: Vec<&str> = call.changed.iter().map(|changed| changed.as_str()).collect();
         let mut lines: Vec<String> = call.causes.clone();
@@ -111,25 +113,20 @@ impl TraceView<'_> {
         for line in lines {
             let room = columns.saturating_sub(7);
             let line = Visible(&line).to_string();
-            let shown = if line.width() > room { cut(&line, room) } else { line };
+            let shown = cut(&line, room);
             writeln!(out, "       {}", look.styles.faint.paint(shown))?;
         }
         Ok(())
     }
 
-    fn write_end<W: Write>(&self, look: &Look, out: &mut W) -> io::Result<()> {
+    fn write_end<W: Write>(&self, columns: usize, look: &Look, out: &mut W) -> io::Result<()> {
         let summary = &self.trace.summary;
         let growth: Vec<u64> = self.trace.calls.iter().map(|call| call.chars).collect();
         if growth.len() > 1 {
-            writeln!(out, " growth  {}", sparkline(&growth, 60))?;
+            writeln!(out, " growth  {}", sparkline(&growth, columns - 10))?;
         }
-        writeln!(
-            out,
-            " chars   {} kept, {} new, {} sent again; append-only, none would have been sent again",
-            thousands(summary.shared_chars),
-            thousands(summary.new_chars),
-            thousands(summary.resent_chars),
-        )?;
+        let [kept, new, again] = [summary.shared_chars, summary.new_chars, summary.resent_chars].map(thousands);
+        writeln!(out, "{}", cut(&format!(" chars   {kept} kept, {new} new, {again} sent again"), columns))?;
         if let Some(limit) = self.max_prompt_chars {
             let passed = self.trace.calls.iter().find(|call| call.chars > limit);
             let words = match passed {
@@ -142,11 +139,12 @@ impl TraceView<'_> {
                     thousands(limit)
                 ),
             };
-            writeln!(out, " budget  {words}")?;
+            writeln!(out, "{}", cut(&format!(" budget  {words}"), columns))?;
         }
         if summary.pinned_lost > 0 {
             let lost = count(summary.pinned_lost as u64, "message");
-            writeln!(out, " {}", look.styles.bad.paint(format!("{lost} that must stay left the context")))?;
+            let words = cut(&format!("{lost} that must stay left the context"), columns - 1);
+            writeln!(out, " {}", look.styles.bad.paint(words))?;
         }
         Ok(())
     }
@@ -170,8 +168,11 @@ fn sparkline(sizes: &[u64], columns: usize) -> String {
     largest.map(|size| BLOCKS[((size as u128 * 7).div_ceil(most as u128) as usize).min(7)]).collect()
 }
 
-/// The beginning of a line, its end marked.
+/// A line that fits; the beginning of one that does not, its end marked.
 fn cut(line: &str, columns: usize) -> String {
+    if line.width() <= columns {
+        return line.to_owned();
+    }
     let mut text = String::new();
     for character in line.chars() {
         if text.width() + 2 > columns {

@@ -66,7 +66,7 @@ fn write_page(command: clap::Command, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Page, what the example is for, and a transcript from a checkout, which tests run.
-const EXAMPLES: [(&str, &str, &str); 9] = [
+const EXAMPLES: [(&str, &str, &str); 11] = [
     ("polyloop", "See what a model is given:", "$ polyloop render fixtures/react/request.yaml\n…"),
     (
         "polyloop",
@@ -100,6 +100,17 @@ const EXAMPLES: [(&str, &str, &str); 9] = [
         "Make a request of recorded messages, and see what it gives:",
         "$ polyloop import fixtures/import/react/messages.json | polyloop render - -f digest\n…\n\
          sha256:975dbec65943478202eca833d6ad99b8627df3da4e0297b701608a71c1123c37",
+    ),
+    (
+        "polyloop-render",
+        "A recorded body as another provider takes it:",
+        "$ polyloop render fixtures/providers/bodies/responses_string.json -f anthropic --param max_tokens=9\n\
+         {\"max_tokens\":9,\"messages\":[{\"role\":\"user\",\"content\":\"Which plank leaks?\"}]}\n…",
+    ),
+    (
+        "polyloop-trace",
+        "Why the cache missed:",
+        "$ polyloop trace fixtures/trace/tools_order.jsonl\n…\n       tools: the same tools in another order\n…",
     ),
     (
         "polyloop-check",
