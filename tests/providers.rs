@@ -153,30 +153,78 @@ fn a_session_is_what_the_model_saw_at_its_end() {
     assert_eq!(recorded_of(&body, Shape::Anthropic).0, recorded.context.to_canonical());
 }
 
+/// A body is refused for every rule and every shape that enforces it, and one near it is taken.
 #[test]
 fn every_rule_refuses_what_breaks_it_and_nothing_near_it() {
-    let mut seen = BTreeSet::new();
-    for path in files("rules", ".refused.json") {
-        let code = format!("provider.{}", name(&path).split('.').next().unwrap());
-        let shape = shape_in(name(&path).split_once('.').unwrap().1);
-        let check = |path: &Path| {
-            let text = fs::read_to_string(path).unwrap();
-            let recorded = recorded(&text, path, As { shape: Some(shape), call: None });
-            provider::check(&recorded.context, shape, recorded.wire.as_deref())
-        };
-        let findings = check(&path);
-        assert!(findings.iter().any(|finding| finding.code == code), "{}: {findings:?}", path.display());
-        let taken = PathBuf::from(path.to_string_lossy().replace(".refused.", ".taken."));
-        assert_eq!(check(&taken), [], "{}", taken.display());
-        seen.insert(code);
+    let check = |path: &Path, shape: Shape| {
+        let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let recorded = recorded(&text, path, As { shape: Some(shape), call: None });
+        provider::check(&recorded.context, shape, recorded.wire.as_deref())
+    };
+    let mut wrong = Vec::new();
+    let mut expected = BTreeSet::new();
+    for (rule, shape) in RULES.iter().flat_map(|rule| rule.shapes.iter().map(move |shape| (rule, *shape))) {
+        let code = rule.code.strip_prefix("provider.").unwrap();
+        let file = |kind: &str| folder("rules").join(format!("{code}.{shape}.{kind}.json"));
+        expected.extend([name(&file("refused")), name(&file("taken"))]);
+        let findings = check(&file("refused"), shape);
+        // A result that stands elsewhere is not there for its call.
+        let comes_along = |code: &str| rule.code.ends_with("misplaced") && code == "provider.call_without_result";
+        let is_other = |code: &str| code != rule.code && !comes_along(code);
+        if !findings.iter().any(|finding| finding.code == rule.code) || findings.iter().any(|f| is_other(f.code)) {
+            wrong.push(format!("{code}.{shape}: for this rule alone: {findings:?}"));
+        }
+        let findings = check(&file("taken"), shape);
+        if !findings.is_empty() {
+            wrong.push(format!("{code}.{shape} is taken, but: {findings:?}"));
+        }
         // The command line says the same.
-        let file = path.to_str().unwrap();
-        let refused = polyloop(&["render", file, "--from", shape.as_str(), "--format", shape.as_str()]);
-        assert_eq!(refused.status.code(), Some(2), "{}", path.display());
-        assert!(refused.stdout.is_empty());
+        for (kind, exit) in [("refused", 2), ("taken", 0)] {
+            let path = file(kind);
+            let args = ["render", path.to_str().unwrap(), "--from", shape.as_str(), "--format", shape.as_str()];
+            let out = polyloop(&args);
+            if out.status.code() != Some(exit) || (exit == 2) != out.stdout.is_empty() {
+                wrong.push(format!("{code}.{shape}.{kind}: {}", String::from_utf8_lossy(&out.stderr)));
+            }
+        }
     }
-    let rules: BTreeSet<String> = RULES.iter().map(|rule| rule.code.to_owned()).collect();
-    assert_eq!(seen, rules, "every rule has a body that breaks it");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let there: BTreeSet<String> = files("rules", "").iter().map(|path| name(path)).collect();
+    assert_eq!(there, expected, "a file of no rule proves nothing");
+}
+
+#[test]
+fn the_readme_lists_every_rule() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let table: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `provider.")).collect();
+    let head = readme.lines().find(|line| line.starts_with("| rule |")).unwrap();
+    let shapes: Vec<Shape> = head.split(" | ").filter_map(Shape::of_name).collect();
+    assert_eq!(shapes.len(), Shape::ALL.len());
+    let rules: Vec<String> = RULES
+        .iter()
+        .map(|rule| {
+            let mark = |shape| if rule.shapes.contains(shape) { " x |" } else { "  |" };
+            let marks: String = shapes.iter().map(mark).collect();
+            format!("| `{}` |{marks} {} |", rule.code, rule.why.replace('|', "\\|"))
+        })
+        .collect();
+    assert_eq!(table.join("\n"), rules.join("\n"));
+    assert!(RULES.iter().all(|rule| !rule.reason.is_empty() && !rule.reason.ends_with('.')));
+}
+
+/// Two results in messages of their own, a call without an id: what a context goes out as is what is looked at.
+#[test]
+fn a_context_of_another_shape_is_taken_as_it_is_written() {
+    let path = folder("rules/result_without_call.gemini.taken.json");
+    let text = fs::read_to_string(&path).unwrap().replace("\"id\": \"x\",", "");
+    let recorded = recorded(&text, &path, As::default());
+    assert_eq!(recorded.shape, Some(Shape::Gemini));
+    for shape in [Shape::OpenAi, Shape::Responses, Shape::Anthropic] {
+        assert_eq!(provider::check(&recorded.context, shape, recorded.wire.as_deref()), [], "{shape}");
+        let body = written(&recorded.context, shape, source(&recorded));
+        let (again, _) = recorded_of(&body, shape);
+        assert!(String::from_utf8(again).unwrap().contains("call_0"), "{body}");
+    }
 }
 
 #[test]

@@ -147,16 +147,18 @@ pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
     for turn in &turns {
         match &turn.role {
             Role::User | Role::Assistant => {}
-            // What takes effect in the middle of a conversation, such as a tool that is added.
-            Role::System if turn.said.iter().all(|said| matches!(said.content, Content::Opaque { .. })) => {}
             Role::System | Role::Developer => {
-                writing
-                    .lose(turn.origin, "a system message behind others: this shape has room for them at the head only");
-                continue;
+                if turn.role == Role::Developer {
+                    writing.change(turn.origin, "a developer message becomes system");
+                }
+                writing.change(turn.origin, "a system message stays in its place, which older models refuse");
             }
             _ => writing.unknown_role(turn),
         }
-        let role = Draft::Text(Text::plain(turn.role.as_str().to_owned()));
+        let role = match &turn.role {
+            Role::Developer => Draft::word("system"),
+            role => Draft::Text(Text::plain(role.as_str().to_owned())),
+        };
         let content = match &*turn.said {
             [said] if said.content.as_text().is_some() => {
                 Draft::Text(said.content.as_text().map(Text::borrow).unwrap_or_default())

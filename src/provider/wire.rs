@@ -83,7 +83,12 @@ impl Wire<'_> {
 
     /// Whether the call goes on from what the provider keeps.
     pub(super) fn goes_on(&self) -> bool {
-        has(&self.body, "previous_response_id") || has(&self.body, "conversation")
+        let keys: &[&str] = match self.shape {
+            Shape::Responses => &["previous_response_id", "conversation", "prompt"],
+            Shape::Gemini => &["cachedContent", "cached_content"],
+            Shape::OpenAi | Shape::Anthropic | Shape::Bedrock => &[],
+        };
+        keys.iter().any(|key| has(&self.body, key))
     }
 }
 
@@ -155,19 +160,23 @@ fn with_blocks<'c>(
 ) -> Draft<'c> {
     let Value::Map(entries) = &item.value else { return Draft::Node(item) };
     let key = if item.get("parts").is_some() { "parts" } else { "content" };
-    let Some(Draft::List(mut blocks)) = write(message).pop().and_then(|draft| draft.take(key)) else {
-        return Draft::Node(item);
-    };
+    let own = item.get(key).map(|content| &content.value);
+    let is_added = |block: &&Block<'_>| matches!(block.origin, Origin::Repair(_));
     // A string is the one block that stands behind them; of a list everything is written back as it is.
-    if let Some(Value::List(own)) = item.get(key).map(|content| &content.value) {
-        let is_added = |block: &&Block<'_>| matches!(block.origin, Origin::Repair(_));
-        let count = message.blocks.iter().filter(is_added).count();
-        let at = message.blocks.iter().take_while(|block| !is_added(block)).count();
-        let added: Vec<_> = blocks.into_iter().skip(at).take(count).collect();
-        blocks = own.iter().map(Draft::Node).collect();
-        let at = at.min(blocks.len());
-        blocks.splice(at..at, added);
-    }
+    let blocks = match own {
+        Some(Value::List(own)) => {
+            let added = message.blocks.iter().filter(is_added).map(Block::borrow).collect();
+            let added = Message { blocks: added, fingerprint: None, ..message.borrow() };
+            let at = message.blocks.iter().take_while(|block| !is_added(block)).count().min(own.len());
+            let count = own.len();
+            written(&added, key, write).map(|added| {
+                let own = |range: std::ops::Range<usize>| own[range].iter().map(Draft::Node);
+                own(0..at).chain(added).chain(own(at..count)).collect()
+            })
+        }
+        _ => written(message, key, write),
+    };
+    let Some(blocks) = blocks else { return Draft::Node(item) };
     let mut draft = Draft::map([]);
     let mut blocks = Some(Draft::List(blocks));
     for entry in entries {
@@ -192,5 +201,17 @@ fn markers_at(node: &Node<'_>, path: String, found: &mut Vec<String>) {
             }
         }
         _ => {}
+    }
+}
+
+/// The blocks of a message in their wire form.
+fn written<'c>(
+    message: &Message<'_>,
+    key: &str,
+    write: &mut dyn FnMut(&Message<'_>) -> Vec<Draft<'c>>,
+) -> Option<Vec<Draft<'c>>> {
+    match write(message).pop()?.take(key)? {
+        Draft::List(blocks) => Some(blocks),
+        _ => None,
     }
 }
