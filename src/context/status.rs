@@ -47,10 +47,8 @@ impl Status {
 
     /// The text of such a result: the mark, and which call it is.
     pub(crate) fn text<'t>(self, id: &Text<'_>, name: &Text<'_>) -> Content<'t> {
-        let (id, name) = (id.to_cow(), name.to_cow());
-        Content::Text(Text::plain(format!(
-            "{}: the result of the call {id:?} of {name:?} was not recorded",
-            self.mark()
-        )))
+        let id = if id.is_empty() { String::new() } else { format!(" {:?}", id.to_cow()) };
+        let what = format!("{}: the result of the call{id} of {:?} was not recorded", self.mark(), name.to_cow());
+        Content::Text(Text::plain(what))
     }
 }

@@ -57,28 +57,33 @@ fn missing<'a>(messages: &[Message<'a>], at: usize, turn: usize) -> Vec<Block<'a
     let mut results: HashSet<String> = HashSet::new();
     // An id may be used again: then the results behind that are of the other call.
     let mut nameless = 0_usize;
+    let mut is_next_turn = false;
     let own: HashSet<String> = messages[at..at + turn].iter().flat_map(|m| &m.blocks).filter_map(call_id).collect();
     'behind: for message in behind {
         for block in &message.blocks {
             match &block.content {
-                Content::ToolResult { tool_use_id, .. } if tool_use_id.is_empty() => nameless += 1,
+                Content::ToolResult { tool_use_id, .. } if tool_use_id.is_empty() => {
+                    nameless += usize::from(!is_next_turn);
+                }
                 Content::ToolResult { tool_use_id, .. } => {
                     results.insert(tool_use_id.to_string());
                 }
                 Content::ToolUse { id, .. } if own.contains(&id.to_string()) => break 'behind,
+                Content::ToolUse { .. } => is_next_turn = true,
                 _ => {}
             }
         }
     }
-    let mut missing = Vec::new();
-    for block in messages[at..at + turn].iter().flat_map(|message| &message.blocks) {
-        match call_id(block) {
-            Some(id) if id.is_empty() && nameless > 0 => nameless -= 1,
-            Some(id) if !results.remove(&id) => missing.push(block.clone()),
-            _ => {}
-        }
-    }
+    let calls = messages[at..at + turn].iter().flat_map(|message| &message.blocks);
+    let mut missing: Vec<Block<'a>> = calls.filter(|call| is_open(call, &mut results)).cloned().collect();
+    // Results that name no call are of those that are left, by their order.
+    missing.drain(..nameless.min(missing.len()));
     missing
+}
+
+/// Whether a call has no result that names it.
+fn is_open(block: &Block<'_>, results: &mut HashSet<String>) -> bool {
+    call_id(block).is_some_and(|id| id.is_empty() || !results.remove(&id))
 }
 
 fn call_id(block: &Block<'_>) -> Option<String> {
