@@ -42,32 +42,45 @@ pub struct Vanished {
 
 /// What a provider makes of a context.
 pub fn lens(context: &Context<'_>, shape: Shape) -> Lens {
-    let mut lens = Lens::default();
-    let hoists = !matches!(shape, Shape::OpenAi | Shape::Responses);
+    // What is hoisted is seen first, wherever it stood.
+    let (mut head, mut rest) = (Vec::<Seen>::new(), Vec::<Seen>::new());
+    let mut vanished = Vec::new();
     for (index, message) in context.messages.iter().enumerate() {
-        let hoisted = hoists && matches!(message.role, Role::System | Role::Developer);
+        let is_hoisted = hoists(message, shape, rest.is_empty());
         let role = seen_role(message, shape);
-        let why = match lens.messages.last() {
-            Some(last) if hoisted && last.hoisted => Some("system messages become one text beside the messages"),
-            Some(last) if !hoisted && !last.hoisted && last.role == role => merges(shape, message),
+        let list = if is_hoisted { &mut head } else { &mut rest };
+        let last = list.last_mut();
+        let before = last.as_ref().and_then(|last| last.from.last().copied());
+        let why = match before {
+            Some(_) if is_hoisted => Some("system messages become one text beside the messages"),
+            Some(before) if last.as_ref().is_some_and(|last| last.role == role) => {
+                merges(shape, &context.messages[before], message)
+            }
             _ => None,
         };
         let size = crate::measure::message(message).known_chars();
-        match (why, lens.messages.last_mut()) {
-            (Some(why), Some(last)) => {
-                let before = last.from.last().copied().unwrap_or_default();
-                lens.vanished.push(Vanished { before, behind: index, why: why.to_owned() });
+        match (why, last, before) {
+            (Some(why), Some(last), Some(before)) => {
+                vanished.push(Vanished { before, behind: index, why: why.to_owned() });
                 last.from.push(index);
                 last.chars = last.chars.zip(size).map(|(a, b)| a + b);
             }
-            _ => lens.messages.push(Seen { role, hoisted, from: vec![index], chars: size }),
+            _ => list.push(Seen { role, hoisted: is_hoisted, from: vec![index], chars: size }),
         }
     }
-    if hoists {
-        // What is hoisted is seen first, wherever it stood.
-        lens.messages.sort_by_key(|seen| !seen.hoisted);
+    head.append(&mut rest);
+    Lens { messages: head, vanished, dropped: Vec::new() }
+}
+
+/// Whether a message has its place beside the others.
+fn hoists(message: &Message<'_>, shape: Shape, is_at_head: bool) -> bool {
+    let is_system = matches!(message.role, Role::System | Role::Developer);
+    match shape {
+        Shape::OpenAi | Shape::Responses => false,
+        // One that stands further down is seen there.
+        Shape::Anthropic => is_system && is_at_head,
+        Shape::Gemini | Shape::Bedrock => is_system,
     }
-    lens
 }
 
 fn seen_role(message: &Message<'_>, shape: Shape) -> String {
@@ -83,12 +96,23 @@ fn seen_role(message: &Message<'_>, shape: Shape) -> String {
 }
 
 /// Why a message is seen as one with the one before it, which has the same role; nothing where it is not.
-fn merges(shape: Shape, message: &Message<'_>) -> Option<&'static str> {
+fn merges(shape: Shape, before: &Message<'_>, message: &Message<'_>) -> Option<&'static str> {
+    let are_all = |message: &Message<'_>, is: fn(&Content<'_>) -> bool| {
+        !message.blocks.is_empty() && message.blocks.iter().all(|block| is(&block.content))
+    };
+    let is_result = |content: &Content<'_>| matches!(content, Content::ToolResult { .. });
+    let is_call = |content: &Content<'_>| matches!(content, Content::ToolUse { .. });
     match shape {
+        Shape::Responses => None,
         Shape::Anthropic => Some("messages of one role in a row are seen as one turn"),
         Shape::Bedrock => Some("messages of one role in a row have to be sent as one"),
-        Shape::Gemini if message.role == Role::Tool => Some("results of one turn are sent as one content"),
-        Shape::Gemini | Shape::OpenAi | Shape::Responses => None,
+        Shape::Gemini if are_all(before, is_result) && are_all(message, is_result) => {
+            Some("results of one turn are sent as one content")
+        }
+        Shape::Gemini | Shape::OpenAi if message.role == Role::Assistant && are_all(message, is_call) => {
+            Some("calls are sent with what the assistant said before them")
+        }
+        Shape::Gemini | Shape::OpenAi => None,
     }
 }
 
