@@ -13,6 +13,7 @@ mod names;
 mod output;
 mod pages;
 mod pipes;
+mod templates;
 mod usage;
 mod views;
 

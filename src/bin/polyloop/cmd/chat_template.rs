@@ -81,7 +81,8 @@ fn text(args: &Render, path: &Path, report: &Report<'_>, source: Source<'_>) -> 
         None => None,
     };
     let options = Options { add_generation_prompt: !args.no_generation_prompt, as_of: as_of.as_ref() };
-    let rendered = template.render(&body.messages(shape), &body.tools(), &options).map_err(named)?;
+    let rendered =
+        template.render(&body.messages(shape), &body.tools(), &options).map_err(at_message).map_err(named)?;
     for index in &rendered.dropped {
         notes.push(format!(
             "{}: warning: the template drops messages[{index}], or rewrites it: its text does not appear (chat_template.dropped)",
@@ -89,6 +90,16 @@ fn text(args: &Render, path: &Path, report: &Report<'_>, source: Source<'_>) -> 
         ));
     }
     Ok((rendered.text, notes))
+}
+
+/// The message at fault is named in words: it has no place in the source that could be told instead.
+fn at_message(error: Error) -> Error {
+    let Some(path) = error.path().map(str::to_owned) else { return error };
+    let told = Error::new(error.code(), format!("{path}: {}", error.message())).with_path(path);
+    match error.hint() {
+        Some(hint) => told.with_hint(hint.to_owned()),
+        None => told,
+    }
 }
 
 fn template(args: &Render, path: &Path) -> Result<ChatTemplate> {
