@@ -204,3 +204,46 @@ fn handed_logs_are_traced() {
     }
     assert!(traced > 0, "no log was found");
 }
+
+/// Three runs whose prompts have the same head and tail, and a clock or another goal between.
+fn runs(between: impl Fn(usize) -> String) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for run in 0..3 {
+        let request = json!({
+            "prefix": [{"role": "system", "content": "You mend boats."}],
+            "injections": {"skills": [{"entry_id": "clock", "content": between(run)}, {"entry_id": "saw", "content": "x".repeat(100)}]},
+            "goal": [{"role": "user", "content": "Which plank leaks?"}],
+        });
+        fs::write(folder.path().join(format!("{run}.json")), request.to_string()).unwrap();
+        fs::write(folder.path().join(format!("{run}.render.json")), "[]").unwrap();
+    }
+    folder
+}
+
+#[test]
+fn what_breaks_sharing_across_runs_is_named() {
+    let head = "You mend boats.".len();
+    let folder = runs(|run| format!("It is 12:0{run}."));
+    let report =
+        polyloop(["trace", "--across", folder.path().to_str().unwrap(), "--format", "json"]).exits(0).json();
+    assert_eq!(report["schema"], "polyloop.across/1");
+    assert_eq!(report["runs"], 3);
+    assert_eq!(report["shared_by_all"], 1);
+    assert_eq!(report["shared_chars"], 2 * head);
+    let tail = 100 + "Which plank leaks?".len();
+    let expected = json!([{
+        "after": 1, "runs": 3, "ways": 3, "origin": "injections.skills[0]#clock", "segment": "injections",
+        "would_share_chars": 2 * tail,
+    }]);
+    assert_eq!(report["breaks"], expected);
+    let text = polyloop(["trace", "--across", folder.path().to_str().unwrap()]);
+    assert!(text.exits(0).text().contains("injections.skills[0]#clock"));
+
+    let same = runs(|_| "It is noon.".to_owned());
+    let files: Vec<String> = (0..3).map(|run| format!("{}/{run}.json", same.path().display())).collect();
+    let args = ["trace", "--across", "--format", "json"].into_iter().map(str::to_owned).chain(files);
+    let report = polyloop(args).exits(0).json();
+    assert_eq!(report["breaks"], json!([]));
+    assert_eq!(report["shared_by_all"], 4);
+    assert!(polyloop(["trace", "a.json", "b.json"]).exits(2).stderr.contains("--across"));
+}

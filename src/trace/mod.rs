@@ -3,6 +3,7 @@
 //! Calls are those of a log, or the steps of one run request. Each is set against the call before it in the same
 //! conversation; conversations in one log are told apart by the messages they have in common.
 
+pub mod across;
 mod cause;
 mod conversation;
 

@@ -1,5 +1,6 @@
 //! Context to bytes and views, one file each; escaping for terminals in one place.
 
+mod across;
 mod check;
 mod diff;
 mod document;
@@ -13,6 +14,7 @@ mod trace;
 mod words;
 mod yaml;
 
+pub use across::AcrossView;
 pub use check::{CheckReport, public_line};
 pub use diff::{DiffOptions, DiffReport};
 pub(crate) use document::write_document;

@@ -465,9 +465,13 @@ pub enum ImportFormat {
 /// conversations in one log are told apart. It looks at bytes alone, and claims nothing about what a provider did.
 #[derive(Args, Debug)]
 pub struct Trace {
-    /// The log, the folder or the request; - is standard input
-    #[arg(value_name = "INPUT")]
-    pub input: PathBuf,
+    /// The log, the folder or the request; - is standard input. With --across, as many as there are runs, and folders of them
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<PathBuf>,
+
+    /// Set runs against each other instead of calls: what they begin with in common, and what breaks that
+    #[arg(long, conflicts_with_all = ["require", "call"])]
+    pub across: bool,
 
     /// How to print it
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]

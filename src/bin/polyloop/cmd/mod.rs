@@ -1,5 +1,6 @@
 //! One file a subcommand.
 
+pub mod across;
 pub mod batch;
 pub mod body;
 pub mod chat_template;

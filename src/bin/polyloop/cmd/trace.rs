@@ -18,11 +18,19 @@ use crate::io::{cannot_read, name_of, refuse_overwriting, write_json, write_out}
 use crate::terminal::Terminal;
 
 pub fn run(args: &Args, terminal: &Terminal) -> anyhow::Result<Exit> {
-    refuse_overwriting(args.output.as_deref(), [args.input.as_path()])?;
-    let sources = sources(&args.input)?;
+    refuse_overwriting(args.output.as_deref(), args.inputs.iter().map(PathBuf::as_path))?;
+    if args.across {
+        return super::across::run(args, terminal);
+    }
+    let [input] = &*args.inputs else {
+        return Err(usage("calls of one input are traced at a time")
+            .with_hint("--across sets several runs against each other; a folder is traced in the order of its names")
+            .into());
+    };
+    let sources = sources(input)?;
     let mut documents = Vec::with_capacity(sources.len());
     for source in &sources {
-        documents.push(read_calls(args, source)?);
+        documents.push(read_calls(args, input, source)?);
     }
     let mut laid = Laid::default();
     for (source, calls) in sources.iter().zip(&documents) {
@@ -30,7 +38,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> anyhow::Result<Exit> {
         laid.add(prefix, calls).map_err(|error| placed(source, error))?;
     }
     let trace = Trace::of(&laid.calls());
-    let name = name_of(&args.input);
+    let name = name_of(input);
     let max_prompt_chars = documents.iter().find_map(|calls| match calls {
         Calls::Request(request) => request.parts().max_prompt_chars,
         _ => None,
@@ -49,14 +57,19 @@ pub fn run(args: &Args, terminal: &Terminal) -> anyhow::Result<Exit> {
 
 /// The file, or the files of a folder in the order of their names.
 fn sources(input: &Path) -> Result<Vec<Source>> {
+    files_of(input, &["json", "jsonl"])?.iter().map(|path| Document::open(path)?.hold()).collect()
+}
+
+/// A file, or the files of a folder with these endings, in the order of their names.
+pub fn files_of(input: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
     if !input.is_dir() {
-        return Ok(vec![Document::open(input)?.hold()?]);
+        return Ok(vec![input.to_owned()]);
     }
     let fail = |error: &std::io::Error| cannot_read(error).with_source(name_of(input));
     let mut paths: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(input).map_err(|error| fail(&error))? {
         let path = entry.map_err(|error| fail(&error))?.path();
-        let is_named = path.extension().is_some_and(|ending| ending == "json" || ending == "jsonl");
+        let is_named = path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known));
         let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
         if is_named && !is_hidden && path.is_file() {
             paths.push(path);
@@ -64,17 +77,18 @@ fn sources(input: &Path) -> Result<Vec<Source>> {
     }
     paths.sort();
     if paths.is_empty() {
-        return Err(usage("the folder holds no .json or .jsonl file").with_source(name_of(input)));
+        return Err(usage(format!("the folder holds no file that ends in .{}", endings.join(" or .")))
+            .with_source(name_of(input)));
     }
-    paths.iter().map(|path| Document::open(path)?.hold()).collect()
+    Ok(paths)
 }
 
-fn read_calls<'s>(args: &Args, source: &'s Source) -> Result<Calls<'s>> {
+fn read_calls<'s>(args: &Args, input: &Path, source: &'s Source) -> Result<Calls<'s>> {
     let text = source.text()?;
     let calls = read::calls(text, Some(source.format_of(text)), args.from.taken());
     match calls.map_err(|error| error.with_source(&source.name))? {
         Calls::Request(request) if request.has_files() => {
-            let request = request.resolve(&folder_of(&args.input, &args.root)?);
+            let request = request.resolve(&folder_of(input, &args.root)?);
             Ok(Calls::Request(Box::new(request.map_err(|error| placed(source, error))?)))
         }
         calls => Ok(calls),
