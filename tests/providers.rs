@@ -356,6 +356,25 @@ fn what_a_shape_cannot_say_is_named_and_kept_back() {
     assert!(said.contains("markers for the cache are not carried over: 1"), "{said}");
 }
 
+/// Four user messages in a row are normal in a request, and one interface takes none.
+#[test]
+fn messages_in_a_row_become_one_only_where_that_is_asked_for() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/react/request.yaml");
+    let file = file.to_str().unwrap();
+    let strict = polyloop(&["render", file, "--format", "bedrock"]);
+    assert_eq!(strict.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&strict.stderr).contains("--lossy makes messages"));
+    let lossy = polyloop(&["render", file, "--format", "bedrock", "--lossy"]);
+    assert_eq!(lossy.status.code(), Some(0), "{}", String::from_utf8_lossy(&lossy.stderr));
+    assert!(String::from_utf8_lossy(&lossy.stderr).contains("become one"));
+    let body: Value = serde_json::from_slice(&lossy.stdout).unwrap();
+    let roles: Vec<&str> = body["messages"].as_array().unwrap().iter().map(|m| m["role"].as_str().unwrap()).collect();
+    assert!(roles.windows(2).all(|pair| pair[0] != pair[1]), "{roles:?}");
+    let blocks: usize =
+        body["messages"].as_array().unwrap().iter().map(|m| m["content"].as_array().unwrap().len()).sum();
+    assert_eq!(blocks, 19, "every block is there");
+}
+
 #[test]
 fn a_request_leaves_as_a_body_with_its_parameters() {
     let path = folder("repair/request.yaml");

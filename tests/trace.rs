@@ -224,8 +224,7 @@ fn runs(between: impl Fn(usize) -> String) -> tempfile::TempDir {
 fn what_breaks_sharing_across_runs_is_named() {
     let head = "You mend boats.".len();
     let folder = runs(|run| format!("It is 12:0{run}."));
-    let report =
-        polyloop(["trace", "--across", folder.path().to_str().unwrap(), "--format", "json"]).exits(0).json();
+    let report = polyloop(["trace", "--across", folder.path().to_str().unwrap(), "--format", "json"]).exits(0).json();
     assert_eq!(report["schema"], "polyloop.across/1");
     assert_eq!(report["runs"], 3);
     assert_eq!(report["shared_by_all"], 1);

@@ -140,6 +140,9 @@ pub fn accepted(findings: &[Finding], shape: Shape) -> Result<()> {
         Some(error) if needs_results => {
             Err(error.with_hint("--repair adds a result that is marked as lost for every call without one"))
         }
+        Some(error) if findings.iter().all(|finding| finding.code == "provider.alternation") => {
+            Err(error.with_hint("--lossy makes messages of one role in a row one, and says so"))
+        }
         Some(error) => Err(error.with_hint("polyloop render without a provider's format shows what is there")),
     }
 }

@@ -16,6 +16,10 @@ pub fn of<'c>(args: &'c Render, report: &'c Report<'_>, shape: Shape, source: So
     if args.params.iter().any(|(key, _)| key == "toolConfig") {
         findings.retain(|finding| finding.code != "provider.tools_missing");
     }
+    if args.lossy && own.is_none() {
+        // Written anew they become one, which is named as a loss.
+        findings.retain(|finding| finding.code != "provider.alternation");
+    }
     accepted(&findings, shape).map_err(named)?;
     let mut body = Body::of(report.context, shape, source);
     if !args.lossy {
