@@ -180,7 +180,7 @@ fn no_line_is_wider_than_the_terminal() {
                 })
                 .collect();
             let trace = Trace::of(&calls);
-            let view = TraceView { source: name, trace: &trace, max_prompt_chars: Some(10) };
+            let view = TraceView { source: name, trace: &trace, max_prompt_chars: Some(10), cached: None };
             let mut out = Vec::new();
             view.write(&Look { columns: Some(columns), ..Look::default() }, &mut out).unwrap();
             let text = String::from_utf8(out).unwrap();
@@ -245,4 +245,74 @@ fn what_breaks_sharing_across_runs_is_named() {
     assert_eq!(report["breaks"], json!([]));
     assert_eq!(report["shared_by_all"], 4);
     assert!(polyloop(["trace", "a.json", "b.json"]).exits(2).stderr.contains("--across"));
+}
+
+/// Two calls of which the second begins with all of the first, 4,400 characters and a word.
+fn cached(provider: &str, bodies: &[Value], more: &[&str]) -> Vec<(u64, u64, String)> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.jsonl");
+    let lines: Vec<String> = bodies.iter().map(Value::to_string).collect();
+    fs::write(&path, lines.join("\n")).unwrap();
+    let args = ["trace", path.to_str().unwrap(), "-f", "json", "--provider", provider, "--chars-per-token", "4"];
+    let report = polyloop([&args, more].concat()).exits(0).json();
+    let of = |call: &Value| {
+        let (read, written) = (call["read_tokens"].as_u64().unwrap(), call["written_tokens"].as_u64().unwrap());
+        (read, written, call["why"].as_str().unwrap().to_owned())
+    };
+    report["cached"].as_array().unwrap().iter().map(of).collect()
+}
+
+#[test]
+fn the_rules_of_openai_go_in_steps() {
+    let system = json!({"role": "system", "content": "x".repeat(4400)});
+    let said = |text: &str| json!({"role": "user", "content": text});
+    let first = json!({"model": "m", "messages": [system, said("go")]});
+    let second =
+        json!({"model": "m", "messages": [system, said("go"), {"role": "assistant", "content": "ok"}, said("on")]});
+    let told = cached("openai", &[first.clone(), second], &[]);
+    // 4,402 characters are 1,100 tokens: eight steps of 128.
+    assert_eq!((told[0].0, told[0].1), (0, 1024));
+    assert_eq!(told[1].0, 1024);
+    let other = json!({"model": "m", "messages": [{"role": "system", "content": format!("y{}", "x".repeat(4399))}, said("go")]});
+    assert_eq!(cached("openai", &[first.clone(), other], &[])[1].0, 0);
+    assert_eq!(cached("openai", &[first.clone(), first], &["--min-tokens", "2048"])[1].0, 0);
+}
+
+#[test]
+fn the_rules_of_anthropic_go_by_markers() {
+    let mark = json!({"type": "ephemeral"});
+    let system = json!([{"type": "text", "text": "x".repeat(4400), "cache_control": mark}]);
+    let bare = json!([{"type": "text", "text": "x".repeat(4400)}]);
+    let body = |system: &Value, messages: Vec<Value>| json!({"max_tokens": 9, "system": system, "messages": messages});
+    let user = |text: &str| json!({"role": "user", "content": [{"type": "text", "text": text}]});
+    let answer = json!({"role": "assistant", "content": [{"type": "text", "text": "ok"}]});
+    let marked =
+        |text: &str| json!({"role": "user", "content": [{"type": "text", "text": text, "cache_control": mark}]});
+    let told = cached("anthropic", &[body(&system, vec![user("go")]), body(&system, vec![user("other")])], &[]);
+    assert_eq!((told[0].0, told[0].1), (0, 1100));
+    assert_eq!((told[1].0, told[1].1), (0, 1100), "another conversation");
+    let goes_on = vec![user("go"), answer.clone(), user("on")];
+    let told = cached("anthropic", &[body(&system, vec![user("go")]), body(&system, goes_on.clone())], &[]);
+    assert_eq!((told[1].0, told[1].1), (1100, 0));
+    let told = cached("anthropic", &[body(&bare, vec![user("go")]), body(&bare, goes_on)], &[]);
+    assert_eq!(told[1], (0, 0, "there is no marker for the cache".to_owned()));
+    // The marker moves to the end: what was cached is found as long as it lies at most 20 blocks before it.
+    let long = |turns: usize| {
+        let turn = |_| [user("go on"), answer.clone()];
+        let mut messages = vec![user("go"), answer.clone()];
+        messages.extend((0..turns).flat_map(turn));
+        messages.push(marked("now"));
+        messages
+    };
+    let near = [body(&bare, vec![marked("go")]), body(&bare, long(8))];
+    assert_eq!(cached("anthropic", &near, &[])[1].0, 1100);
+    let first = body(&bare, vec![user("go"), answer.clone(), marked("go on")]);
+    assert_eq!(cached("anthropic", &[first.clone(), body(&bare, long(8))], &[])[1].0, 1102);
+    let changed = [
+        body(&system, vec![user("go")]),
+        body(&json!([{"type": "text", "text": "y".repeat(4400), "cache_control": mark}]), vec![user("go")]),
+    ];
+    assert_eq!(cached("anthropic", &changed, &[])[1].2, "what was cached is no longer the prefix");
+    let far = cached("anthropic", &[first, body(&bare, long(12))], &[]);
+    assert_eq!(far[1].2, "what was cached lies more than 20 blocks before the markers");
 }

@@ -4,6 +4,7 @@
 //! conversation; conversations in one log are told apart by the messages they have in common.
 
 pub mod across;
+pub mod cache;
 mod cause;
 mod conversation;
 

@@ -9,6 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use super::escape::Visible;
 use super::look::Look;
 use super::words::{count, thousands};
+use crate::trace::cache::Cached;
 use crate::trace::{Relation, Trace, Traced};
 
 /// A trace with the name of what it is of.
@@ -20,6 +21,8 @@ pub struct TraceView<'v> {
     pub trace: &'v Trace,
     /// The budget of a request, if there is one.
     pub max_prompt_chars: Option<u64>,
+    /// What a provider's rules make of every call, where that was asked for.
+    pub cached: Option<&'v [Cached]>,
 }
 
 impl Serialize for TraceView<'_> {
@@ -29,6 +32,9 @@ impl Serialize for TraceView<'_> {
         map.serialize_entry("source", self.source)?;
         map.serialize_entry("calls", &self.trace.calls)?;
         map.serialize_entry("summary", &self.trace.summary)?;
+        if let Some(cached) = self.cached {
+            map.serialize_entry("cached", cached)?;
+        }
         map.end()
     }
 }
@@ -109,6 +115,11 @@ impl TraceView<'_> {
             let which = if first == last { format!("#{first}") } else { format!("#{first}–{last}") };
             let were = count(evicted.len() as u64, "message");
             lines.push(format!("{were} of the call before left: {which}"));
+        }
+        if let Some(Cached { read_tokens, written_tokens, why }) = self.cached.and_then(|cached| cached.get(call.call))
+        {
+            let (read, written) = (thousands(*read_tokens), thousands(*written_tokens));
+            lines.push(format!("by the rules {read} tokens read, {written} written: {why}"));
         }
         for line in lines {
             let room = columns.saturating_sub(7);

@@ -481,6 +481,18 @@ pub struct Trace {
     #[arg(long, value_enum, value_name = "WHAT")]
     pub require: Option<Require>,
 
+    /// Say what the published rules of a provider's prefix cache would let it keep; wants --chars-per-token
+    #[arg(long, value_enum, value_name = "PROVIDER", requires = "chars_per_token", conflicts_with = "across")]
+    pub provider: Option<CacheProvider>,
+
+    /// How many characters to take for a token
+    #[arg(long, value_name = "N", requires = "provider", value_parser = positive)]
+    pub chars_per_token: Option<f64>,
+
+    /// The shortest prefix that is cached, in tokens; some models want more than most
+    #[arg(long, value_name = "N", default_value_t = 1024, requires = "provider")]
+    pub min_tokens: u64,
+
     #[command(flatten)]
     pub from: From,
 
@@ -499,6 +511,23 @@ pub enum TraceFormat {
     Text,
     /// One document, polyloop.trace/1
     Json,
+}
+
+/// A number above zero.
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
+        _ => Err("write a number above zero, such as 4 or 3.5".to_owned()),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CacheProvider {
+    /// Markers, a look-back of 20 blocks
+    Anthropic,
+    /// By itself, in steps of 128 tokens
+    #[value(name = "openai")]
+    OpenAi,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

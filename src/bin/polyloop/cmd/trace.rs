@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use polyloop::context::{Context, Fingerprint, Message, Origin};
 use polyloop::read::{self, Calls, Session};
+use polyloop::trace::cache::{Provider, Rules, simulate};
 use polyloop::trace::{Call, Trace};
 use polyloop::write::TraceView;
 use polyloop::{Error, Result, RunRequest, assemble};
 
 use super::render::usage;
-use crate::args::{Require, Trace as Args, TraceFormat};
+use crate::args::{CacheProvider, Require, Trace as Args, TraceFormat};
 use crate::exit::Exit;
 use crate::input::{Document, Source, folder_of};
 use crate::io::{cannot_read, name_of, refuse_overwriting, write_json, write_out};
@@ -37,13 +38,23 @@ pub fn run(args: &Args, terminal: &Terminal) -> anyhow::Result<Exit> {
         let prefix = if sources.len() == 1 { "" } else { &source.name };
         laid.add(prefix, calls).map_err(|error| placed(source, error))?;
     }
-    let trace = Trace::of(&laid.calls());
+    let calls = laid.calls();
+    let trace = Trace::of(&calls);
+    let rules = args.provider.zip(args.chars_per_token).map(|(provider, chars_per_token)| Rules {
+        provider: match provider {
+            CacheProvider::Anthropic => Provider::Anthropic,
+            CacheProvider::OpenAi => Provider::OpenAi,
+        },
+        chars_per_token,
+        min_tokens: args.min_tokens,
+    });
+    let cached = rules.map(|rules| simulate(&calls, &trace, rules));
     let name = name_of(input);
     let max_prompt_chars = documents.iter().find_map(|calls| match calls {
         Calls::Request(request) => request.parts().max_prompt_chars,
         _ => None,
     });
-    let view = TraceView { source: &name, trace: &trace, max_prompt_chars };
+    let view = TraceView { source: &name, trace: &trace, max_prompt_chars, cached: cached.as_deref() };
     write_out(args.output.as_deref(), |out| match args.format {
         TraceFormat::Json => write_json(out, &view, true),
         TraceFormat::Text => view.write(&terminal.look(args.output.as_deref()), out),
