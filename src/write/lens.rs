@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::escape::Visible;
 use super::look::{Look, Style};
-use super::words::{break_words, count, pad, shortened, thousands};
+use super::words::{count, lines, pad, shortened, thousands};
 use crate::context::Context;
 use crate::provider::Lens;
 
@@ -102,19 +102,11 @@ fn ranges(indices: &[usize]) -> String {
 
 /// Words that go on in the next line, further in, where they are too long.
 fn paragraph<W: Write>(style: &Style, words: &str, indent: usize, columns: usize, out: &mut W) -> io::Result<()> {
-    let mut rest = words;
-    let mut indent = indent;
-    loop {
-        // The space that a line breaks at needs no column.
-        let at = break_words(rest, columns.saturating_sub(indent).max(2));
-        let (line, behind) = rest.split_at(at);
-        writeln!(out, "{}{}", " ".repeat(indent), style.paint(line.trim_end()))?;
-        if behind.is_empty() {
-            return Ok(());
-        }
-        if rest.len() == words.len() {
-            indent += 2;
-        }
-        rest = behind;
+    const HANG: usize = 2;
+    let room = columns.saturating_sub(indent);
+    for (index, line) in lines(words, room, room.saturating_sub(HANG)).into_iter().enumerate() {
+        let indent = if index == 0 { indent } else { indent + HANG };
+        writeln!(out, "{}{}", " ".repeat(indent), style.paint(line))?;
     }
+    Ok(())
 }

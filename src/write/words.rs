@@ -75,6 +75,21 @@ pub(crate) fn shortened(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("…{}", &text[from..]))
 }
 
+/// Text as lines of at most so many columns, the first and those behind it; broken between words where that can be.
+pub(crate) fn lines(text: &str, first: usize, behind: usize) -> Vec<&str> {
+    // The widest character takes two.
+    const LEAST: usize = 2;
+    let (mut rest, mut columns, mut lines) = (text, first, Vec::new());
+    loop {
+        let (line, others) = rest.split_at(break_words(rest, columns.max(LEAST)));
+        lines.push(line.trim_end());
+        if others.is_empty() {
+            return lines;
+        }
+        (rest, columns) = (others, behind);
+    }
+}
+
 /// The byte after the last word that fits, or else after the last character; the text has no escape sequences.
 pub(crate) fn break_words(text: &str, columns: usize) -> usize {
     match break_at(text, columns) {
@@ -99,4 +114,23 @@ pub(crate) fn break_at(text: &str, columns: usize) -> usize {
         used += width;
     }
     text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words_and_no_line_is_wider() {
+        assert_eq!(lines("", 5, 5), [""]);
+        assert_eq!(lines("one two three", 8, 5), ["one two", "three"]);
+        assert_eq!(lines("abcdef 名前名前", 4, 5), ["abcd", "ef", "名前", "名前"]);
+        for columns in 2..20 {
+            let words = "a result marked lost for the call of 名前のある道具 at messages[2].tool_calls[0]";
+            let lines = lines(words, columns, columns);
+            assert!(lines.iter().all(|line| line.width() <= columns), "{columns}: {lines:?}");
+            let kept: String = lines.concat().split(' ').collect();
+            assert_eq!(kept, words.split(' ').collect::<String>(), "{columns}");
+        }
+    }
 }

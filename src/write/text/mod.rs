@@ -11,7 +11,7 @@ use super::diff::DiffOptions;
 use super::escape::Visible;
 use super::look::Look;
 use super::report::{Report, Slot, out_in_words, unknown_in_words};
-use super::words::{amount, count, thousands};
+use super::words::{amount, count, lines, thousands};
 use crate::measure::Verdict;
 use crate::provider::{Repair, Shape};
 use crate::read::{Call, Recorded};
@@ -125,18 +125,19 @@ impl<'v, 'r> View<'v, 'r> {
             let shape = shape.map_or("messages", Shape::as_str);
             match call {
                 Some(Call { index, of, path }) => {
-                    writeln!(out, " read    {shape}, call {index} of 0 to {} at {}", of - 1, Visible(path))?;
+                    let words = format!("{shape}, call {index} of 0 to {} at {}", of - 1, Visible(path));
+                    self.told("read   ", &words, out)?;
                 }
                 None => writeln!(out, " read    {shape}")?,
             }
         }
         for Repair { path, name, status, .. } in self.report.repairs.iter().flatten() {
             let words = format!("a result marked {} for the call of {name} at {path}", status.as_str());
-            writeln!(out, " {}  {}", styles.warning.paint("repair"), Visible(&words))?;
+            self.told(&format!("{} ", styles.warning.paint("repair")), &Visible(&words).to_string(), out)?;
         }
         for warning in &self.report.warnings {
             let words = format!("{} ({}, {})", warning.message, warning.path, warning.code);
-            writeln!(out, " {} {}", styles.warning.paint("warning"), Visible(&words))?;
+            self.told(&styles.warning.paint("warning"), &Visible(&words).to_string(), out)?;
         }
         match self.report.diff() {
             Some(diff) => {
@@ -145,6 +146,19 @@ impl<'v, 'r> View<'v, 'r> {
             }
             None => Ok(()),
         }
+    }
+
+    /// A name, already painted and padded, and words that go on below themselves where the columns are known.
+    fn told<W: Write>(&self, name: &str, words: &str, out: &mut W) -> io::Result<()> {
+        const INDENT: usize = 9;
+        let room = self.look.columns.map_or(usize::MAX, |columns| columns.saturating_sub(INDENT));
+        for (index, line) in lines(words, room, room).into_iter().enumerate() {
+            match index {
+                0 => writeln!(out, " {name} {line}")?,
+                _ => writeln!(out, "{}{line}", " ".repeat(INDENT))?,
+            }
+        }
+        Ok(())
     }
 }
 
