@@ -52,6 +52,7 @@ pub mod diff;
 pub mod error;
 pub mod golden;
 pub mod import;
+pub mod lint;
 pub mod measure;
 pub mod provider;
 pub mod read;

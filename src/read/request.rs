@@ -70,7 +70,7 @@ fn parts<'a>(node: &Node<'a>) -> Result<Parts<'a>> {
             .with_hint("an empty request is {}; a batch of requests is JSON Lines, in a file named .jsonl"));
     };
     let top = Fields::of(node, root, keys::TOP)?;
-    top.take_if_there("metadata", root, free_form)?;
+    let lint_allow = top.take_if_there("metadata", root, lint_allow)?.unwrap_or_default();
     top.take_if_there("$schema", root, string)?;
     let (max_prompt_chars, budget) = top.take_if_there("budget", root, budget)?.unwrap_or_default();
     let messages = |key: &str| {
@@ -94,6 +94,7 @@ fn parts<'a>(node: &Node<'a>) -> Result<Parts<'a>> {
         fragment_template: top.take_if_there("fragment_template", root, string)?,
         conflicts: top.take_if_there("conflicts", root, fragments::conflicts)?.unwrap_or_default(),
         as_of: top.take_if_there("as_of", root, fragments::time)?,
+        lint_allow,
         state_revision: top.take_if_there("state", root, state_revision)?.flatten(),
         budget,
     })
@@ -248,6 +249,20 @@ fn object(node: &Node<'_>, path: &Path<'_>) -> Result<Json<'static>> {
 }
 
 /// A map that is kept out of the prompt; only its being a map is checked.
+/// What of the free-form notes lint reads; anything else there is nobody's business.
+fn lint_allow(node: &Node<'_>, path: &Path<'_>) -> Result<Vec<String>> {
+    free_form(node, path)?;
+    let codes = node.get("lint").and_then(|lint| lint.get("allow"));
+    let Some(Value::List(codes)) = codes.map(|codes| &codes.value) else { return Ok(Vec::new()) };
+    Ok(codes
+        .iter()
+        .filter_map(|code| match &code.value {
+            Value::Text(code) => Some(code.to_string()),
+            _ => None,
+        })
+        .collect())
+}
+
 fn free_form(node: &Node<'_>, path: &Path<'_>) -> Result<()> {
     map(node, path).map(|_| ())
 }

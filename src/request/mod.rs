@@ -71,6 +71,8 @@ pub struct Parts<'a> {
     pub conflicts: Vec<Preference>,
     /// The time the request speaks of.
     pub as_of: Option<Time<'a>>,
+    /// Codes of lint rules, or families of them, that its author has looked at: `metadata: {lint: {allow: [...]}}`.
+    pub lint_allow: Vec<String>,
     /// Which state of the run it is, for the cache key.
     pub state_revision: Option<Json<'a>>,
     /// The space the selection is made in.
@@ -165,6 +167,11 @@ pub struct Warning {
 }
 
 impl<'a> RunRequest<'a> {
+    /// Codes of lint rules, or families of them, that its author has looked at.
+    pub fn lint_allow(&self) -> &[String] {
+        &self.parts.lint_allow
+    }
+
     /// Gives every call of a step that has no result one that is marked as what became of it, `lost` unless the request
     /// says so; calls `mark` with the step, the place of the call in it, and the call.
     pub fn mark_missing_results(&mut self, mut mark: impl FnMut(usize, usize, &ToolCall<'a>)) {
