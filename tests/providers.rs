@@ -131,6 +131,35 @@ fn a_log_gives_one_of_its_calls_and_else_the_last() {
     }
 }
 
+/// A body that is broken was a call all the same: the one before it is not taken in its place.
+#[test]
+fn a_broken_body_of_a_log_is_told_of() {
+    let whole = r#"{"request":{"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"One\"}]}"}}"#;
+    for (body, code) in [
+        (r#"{"messages":[{"role":"user","content":"a","content":"b"}]}"#, "request.duplicate_key"),
+        (r#"{"messages":[{"role":"user","content":"\ud800"}]}"#, "request.encoding"),
+        (r#"{"contents":[{"parts":[{"te"#, "request.syntax"),
+    ] {
+        let text = format!("{whole}\n{}\n", serde_json::json!({"request": {"body": body}}));
+        let error = read::read_as(&text, Some(Format::JsonLines), As::default()).unwrap_err();
+        assert_eq!((error.code().as_str(), error.position().map(|at| at.line)), (code, Some(2)), "{body}");
+        let first = recorded(&text, Path::new("x.jsonl"), As { shape: None, call: Some(0) });
+        assert_eq!(first.call.map(|call| call.of), Some(2));
+    }
+}
+
+#[test]
+fn the_shape_is_found_where_others_copy_it() {
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+    for (text, shape) in [
+        (format!(r#"{{"model":"m","stop_sequences":["x"],"messages":[{call}]}}"#), Shape::OpenAi),
+        (r#"{"contents":{"parts":[{"text":"x"}]}}"#.to_owned(), Shape::Gemini),
+        (r#"{"contents":"x"}"#.to_owned(), Shape::Gemini),
+    ] {
+        assert_eq!(recorded(&text, Path::new("x.json"), As::default()).shape, Some(shape), "{text}");
+    }
+}
+
 #[test]
 fn a_session_is_what_the_model_saw_at_its_end() {
     let path = folder("logs/session.jsonl");
@@ -307,6 +336,48 @@ fn what_is_known_of_a_call_is_said() {
     let repairs = provider::repair(&mut recorded.context, recorded.shape, |origin| wire.status_of(origin));
     let said: Vec<(String, Status)> = repairs.into_iter().map(|repair| (repair.tool_use_id, repair.status)).collect();
     assert_eq!(said, [("a".to_owned(), Status::Pending), ("b".to_owned(), Status::Cancelled)]);
+}
+
+/// What answers a call is counted by its id, and stands anywhere behind it.
+#[test]
+fn only_calls_without_a_result_are_repaired() {
+    let call = |ids: &[&str]| {
+        let calls = ids.iter().map(|id| serde_json::json!({"id": id, "function": {"name": "f", "arguments": "{}"}}));
+        serde_json::json!({"role": "assistant", "content": null, "tool_calls": calls.collect::<Vec<_>>()})
+    };
+    let result = |id: &str| serde_json::json!({"role": "tool", "tool_call_id": id, "content": "r"});
+    let said = || serde_json::json!({"role": "user", "content": "x"});
+    for (messages, repaired) in [
+        (vec![call(&["a", "a"]), result("a"), result("a")], vec![]),
+        (vec![call(&["a", "a"]), result("a")], vec!["messages[0].tool_calls[1]"]),
+        (vec![call(&["a", "b"]), result("a"), call(&["a"]), result("a"), result("b")], vec![]),
+        (vec![call(&["a"]), said(), call(&["a"]), result("a")], vec!["messages[0].tool_calls[0]"]),
+        (vec![call(&["a"]), call(&["b"]), said(), result("b")], vec!["messages[0].tool_calls[0]"]),
+        (
+            vec![call(&["a"]), said(), call(&["b"]), said()],
+            vec!["messages[0].tool_calls[0]", "messages[2].tool_calls[0]"],
+        ),
+    ] {
+        let text = serde_json::json!({ "messages": messages }).to_string();
+        let mut recorded = recorded(&text, Path::new("x.json"), As::default());
+        let repairs = provider::repair(&mut recorded.context, recorded.shape, |_| Status::Lost);
+        let paths: Vec<&str> = repairs.iter().map(|repair| &*repair.path).collect();
+        assert_eq!(paths, repaired, "{text}");
+        let lost = provider::check(&recorded.context, Shape::Responses, None);
+        let lost = lost.iter().filter(|finding| finding.code == "provider.call_without_result").count();
+        assert!(lost == 0 || text.matches(r#""id":"a""#).count() > 1, "{text}");
+    }
+}
+
+#[test]
+fn a_parameter_takes_no_place_of_the_context() {
+    let file = folder("bodies/openai.json");
+    let file = file.to_str().unwrap();
+    for key in ["messages=5", "tools=[]", "system=x", "input=x"] {
+        let out = polyloop(&["render", file, "--format", "openai", "--param", key]);
+        assert_eq!(out.status.code(), Some(2), "{key}");
+        assert!(out.stdout.is_empty(), "{key}");
+    }
 }
 
 /// OpenAI to Anthropic to Gemini to OpenAI, each step through a canonical context.

@@ -9,12 +9,12 @@ use crate::error::Result;
 
 /// What only this shape has.
 pub(super) fn marks(root: &Node<'_>, marks: &mut Marks) {
-    for key in ["anthropic_version", "anthropic_beta", "mcp_servers", "stop_sequences", "container"] {
+    for key in ["anthropic_version", "anthropic_beta", "mcp_servers", "container"] {
         if has(root, key) {
             marks.strong(key);
         }
     }
-    for key in ["thinking", "top_k", "max_tokens", "cache_control"] {
+    for key in ["thinking", "top_k", "max_tokens", "stop_sequences", "cache_control"] {
         if has(root, key) {
             marks.weak(key);
         }

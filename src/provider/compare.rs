@@ -1,5 +1,7 @@
 //! Where two bodies differ on the wire, though what the model sees is the same.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::{Shape, Wire};
@@ -100,18 +102,18 @@ impl Comparison<'_> {
     }
 
     fn maps(&mut self, a: &[Entry<'_>], b: &[Entry<'_>]) {
-        let find = |entries: &'_ [Entry<'_>], key: &str| entries.iter().position(|entry| entry.key == key);
-        let common = a.iter().filter_map(|entry| find(b, &entry.key));
+        let (places_a, places_b) = (Places::of(a), Places::of(b));
+        let common = a.iter().filter_map(|entry| places_b.find(&entry.key));
         if !common.collect::<Vec<_>>().is_sorted() {
             self.find(WireClass::KeyOrder);
         }
         for entry in a {
-            match find(b, &entry.key) {
+            match places_b.find(&entry.key) {
                 Some(at) => self.at(&entry.key, |this| this.nodes(&entry.value, &b[at].value)),
                 None => self.at(&entry.key, |this| this.one_sided(entry)),
             }
         }
-        for entry in b.iter().filter(|entry| find(a, &entry.key).is_none()) {
+        for entry in b.iter().filter(|entry| places_a.find(&entry.key).is_none()) {
             self.at(&entry.key, |this| this.one_sided(entry));
         }
     }
@@ -184,6 +186,29 @@ impl Comparison<'_> {
         then(self);
         self.in_messages = was;
         self.path.truncate(len);
+    }
+}
+
+/// Where the keys of a map stand.
+enum Places<'e> {
+    /// A handful of keys is compared faster than it is hashed.
+    Few(&'e [Entry<'e>]),
+    Many(HashMap<&'e str, usize>),
+}
+
+impl<'e> Places<'e> {
+    fn of(entries: &'e [Entry<'_>]) -> Self {
+        match entries.len() {
+            ..=16 => Places::Few(entries),
+            _ => Places::Many(entries.iter().enumerate().map(|(at, entry)| (&*entry.key, at)).collect()),
+        }
+    }
+
+    fn find(&self, key: &str) -> Option<usize> {
+        match self {
+            Places::Few(entries) => entries.iter().position(|entry| entry.key == key),
+            Places::Many(places) => places.get(key).copied(),
+        }
     }
 }
 

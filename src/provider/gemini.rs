@@ -1,6 +1,6 @@
 //! Gemini `generateContent`.
 
-use super::reading::{Reading, block, boolean, fault, items, text, text_or_empty, tool_input};
+use super::reading::{Reading, block, boolean, fault, has, items, text, text_or_empty, tool_input};
 use super::writing::{Said, Writing};
 use super::{Draft, Marks};
 use crate::context::node::{Node, Value};
@@ -9,7 +9,7 @@ use crate::error::Result;
 
 /// What only this shape has.
 pub(super) fn marks(root: &Node<'_>, marks: &mut Marks) {
-    if matches!(root.get("contents"), Some(Node { value: Value::List(_), .. })) {
+    if has(root, "contents") {
         marks.strong("contents");
     }
     if let Value::List(items) = &root.value

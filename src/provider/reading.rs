@@ -1,6 +1,7 @@
 //! What the shapes have in common when they are read.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::context::node::{Node, Value};
 use crate::context::{Block, Content, Context, Json, Message, Origin, Role, Text, ToolInput};
@@ -12,6 +13,8 @@ pub(crate) struct Reading<'a> {
     pub context: Context<'a>,
     /// What polyloop does not model, by name, in the order it was met.
     pub unmodelled: Vec<Unmodelled>,
+    /// Where each of them stands there.
+    places: HashMap<What, HashMap<String, usize>>,
 }
 
 /// Something in a recorded body that is not modelled, and so only kept beneath the context.
@@ -28,7 +31,7 @@ pub struct Unmodelled {
 }
 
 /// What is not modelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// A key of a message or block; compared on the wire only.
     Key,
@@ -73,10 +76,13 @@ impl<'a> Reading<'a> {
     }
 
     pub fn note(&mut self, what: What, name: &str, path: impl FnOnce() -> String) {
-        match self.unmodelled.iter_mut().find(|seen| seen.what == what && seen.name == name) {
-            Some(seen) => seen.count += 1,
-            None => self.unmodelled.push(Unmodelled { name: name.to_owned(), what, path: path(), count: 1 }),
+        let places = self.places.entry(what).or_default();
+        if let Some(&at) = places.get(name) {
+            self.unmodelled[at].count += 1;
+            return;
         }
+        places.insert(name.to_owned(), self.unmodelled.len());
+        self.unmodelled.push(Unmodelled { name: name.to_owned(), what, path: path(), count: 1 });
     }
 
     /// Takes note of every key that is neither known nor null.

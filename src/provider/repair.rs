@@ -1,7 +1,7 @@
 //! Results for calls that have none: marked as what they are, never invented.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, VecDeque};
 
 use super::Shape;
 use crate::context::{Block, Content, Context, Message, Origin, Role, Status, Text};
@@ -27,70 +27,100 @@ pub fn repair<'a>(
     known: impl Fn(&Origin<'_>) -> Status,
 ) -> Vec<Repair> {
     let mut repairs = Vec::new();
-    let mut at = 0;
-    while at < context.messages.len() {
-        let turn = turn_from(&context.messages, at);
-        let missing = missing(&context.messages, at, turn);
-        if !missing.is_empty() {
-            let blocks: Vec<Block<'a>> =
-                missing.iter().map(|call| marked(call, known(&call.origin), &mut repairs)).collect();
-            add(&mut context.messages, at + turn, blocks, shape);
+    let missing = missing(&context.messages);
+    if missing.is_empty() {
+        return repairs;
+    }
+    let mut missing = missing.into_iter().peekable();
+    let mut messages = std::mem::take(&mut context.messages).into_iter().enumerate().peekable();
+    let kept = &mut context.messages;
+    while let Some((at, message)) = messages.next() {
+        kept.push(message);
+        // The turn ends where the first of its calls that lack a result says so.
+        if missing.peek().is_none_or(|missing| missing.turn_end != at + 1) {
+            continue;
         }
-        at += turn.max(1);
+        let mut blocks = Vec::new();
+        while let Some(Missing { call, .. }) = missing.next_if(|missing| missing.turn_end == at + 1) {
+            blocks.push(marked(&call, known(&call.origin), &mut repairs));
+        }
+        let next = messages.peek_mut().map(|(_, message)| message);
+        if stand_in_messages(next.as_deref(), shape) {
+            add_to_next(kept, next, blocks);
+        } else {
+            while let Some((_, result)) = messages.next_if(|(_, message)| message.role == Role::Tool) {
+                kept.push(result);
+            }
+            kept.extend(blocks.into_iter().map(|block| {
+                let origin = block.origin.clone();
+                Message { role: Role::Tool, blocks: vec![block], origin, fingerprint: None }
+            }));
+        }
     }
     repairs
 }
 
-/// How many messages from here on make the calls of one turn.
-fn turn_from(messages: &[Message<'_>], at: usize) -> usize {
-    let calls = |message: &Message<'_>| message.role == Role::Assistant && message.blocks.iter().any(is_call);
-    messages[at..].iter().take_while(|message| calls(message)).count()
+/// A call that no result answers.
+struct Missing<'a> {
+    call: Block<'a>,
+    /// The message behind its turn: the messages of the assistant in a row that make calls are one.
+    turn_end: usize,
+    /// Its place among all calls.
+    at: usize,
+}
+
+/// The calls that no result behind them answers, in their order. An id may be used again: then what comes behind is of
+/// the later call. A result that names no call is of one of its own turn: of those that are left, by their order.
+fn missing<'a>(messages: &[Message<'a>]) -> Vec<Missing<'a>> {
+    let makes_calls = |message: &Message<'_>| message.role == Role::Assistant && message.blocks.iter().any(is_call);
+    let mut missing = Vec::new();
+    let mut waiting: HashMap<String, VecDeque<Missing<'a>>> = HashMap::new();
+    let mut nameless: HashMap<usize, usize> = HashMap::new();
+    let (mut at, mut turn_end) = (0, 0);
+    for (index, message) in messages.iter().enumerate() {
+        if index >= turn_end && makes_calls(message) {
+            turn_end = index + messages[index..].iter().take_while(|message| makes_calls(message)).count();
+        }
+        for block in &message.blocks {
+            match &block.content {
+                Content::ToolUse { id, .. } if makes_calls(message) => {
+                    let calls = waiting.entry(id.to_string()).or_default();
+                    while calls.front().is_some_and(|call| call.turn_end < turn_end) {
+                        missing.extend(calls.pop_front());
+                    }
+                    calls.push_back(Missing { call: block.clone(), turn_end, at });
+                    at += 1;
+                }
+                Content::ToolResult { tool_use_id, .. } if tool_use_id.is_empty() => {
+                    *nameless.entry(turn_end).or_default() += 1;
+                }
+                Content::ToolResult { tool_use_id, .. } => {
+                    if let Some(calls) = waiting.get_mut(&tool_use_id.to_string()) {
+                        calls.pop_front();
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    missing.extend(waiting.into_values().flatten());
+    missing.sort_unstable_by_key(|missing| missing.at);
+    missing.retain(|missing| match nameless.get_mut(&missing.turn_end) {
+        Some(results) if *results > 0 => {
+            *results -= 1;
+            false
+        }
+        _ => true,
+    });
+    missing
 }
 
 fn is_call(block: &Block<'_>) -> bool {
     matches!(block.content, Content::ToolUse { .. })
 }
 
-/// The calls of a turn that no result answers. A call without an id is answered by its place among the others.
-fn missing<'a>(messages: &[Message<'a>], at: usize, turn: usize) -> Vec<Block<'a>> {
-    let behind = &messages[at + turn..];
-    let mut results: HashSet<String> = HashSet::new();
-    // An id may be used again: then the results behind that are of the other call.
-    let mut nameless = 0_usize;
-    let mut is_next_turn = false;
-    let own: HashSet<String> = messages[at..at + turn].iter().flat_map(|m| &m.blocks).filter_map(call_id).collect();
-    'behind: for message in behind {
-        for block in &message.blocks {
-            match &block.content {
-                Content::ToolResult { tool_use_id, .. } if tool_use_id.is_empty() => {
-                    nameless += usize::from(!is_next_turn);
-                }
-                Content::ToolResult { tool_use_id, .. } => {
-                    results.insert(tool_use_id.to_string());
-                }
-                Content::ToolUse { id, .. } if own.contains(&id.to_string()) => break 'behind,
-                Content::ToolUse { .. } => is_next_turn = true,
-                _ => {}
-            }
-        }
-    }
-    let calls = messages[at..at + turn].iter().flat_map(|message| &message.blocks);
-    let mut missing: Vec<Block<'a>> = calls.filter(|call| is_open(call, &mut results)).cloned().collect();
-    // Results that name no call are of those that are left, by their order.
-    missing.drain(..nameless.min(missing.len()));
-    missing
-}
-
-/// Whether a call has no result that names it.
-fn is_open(block: &Block<'_>, results: &mut HashSet<String>) -> bool {
-    call_id(block).is_some_and(|id| id.is_empty() || !results.remove(&id))
-}
-
-fn call_id(block: &Block<'_>) -> Option<String> {
-    match &block.content {
-        Content::ToolUse { id, .. } => Some(id.to_string()),
-        _ => None,
-    }
+fn is_result(block: &Block<'_>) -> bool {
+    matches!(block.content, Content::ToolResult { .. })
 }
 
 fn marked<'a>(call: &Block<'a>, status: Status, repairs: &mut Vec<Repair>) -> Block<'a> {
@@ -106,28 +136,22 @@ fn marked<'a>(call: &Block<'a>, status: Status, repairs: &mut Vec<Repair>) -> Bl
     Block { content, origin: Origin::Repair(Cow::Owned(path)) }
 }
 
-/// Puts results behind the calls: into the user's message that follows where results stand in such, else as messages.
-fn add<'a>(messages: &mut Vec<Message<'a>>, at: usize, blocks: Vec<Block<'a>>, shape: Option<Shape>) {
-    let is_result = |block: &Block<'_>| matches!(block.content, Content::ToolResult { .. });
-    let in_messages = match shape {
+/// Whether results stand in a message of the user, and not in messages of their own.
+fn stand_in_messages(next: Option<&Message<'_>>, shape: Option<Shape>) -> bool {
+    match shape {
         Some(shape) => matches!(shape, Shape::Anthropic | Shape::Gemini | Shape::Bedrock),
-        None => messages.get(at).is_some_and(|next| next.role == Role::User && next.blocks.iter().any(is_result)),
-    };
-    if in_messages {
-        if let Some(next) = messages.get_mut(at).filter(|next| next.role == Role::User) {
-            let results = next.blocks.iter().take_while(|block| is_result(block)).count();
-            next.blocks.splice(results..results, blocks);
-            next.fingerprint = None;
-            return;
-        }
-        let origin = blocks[0].origin.clone();
-        messages.insert(at, Message { role: Role::User, blocks, origin, fingerprint: None });
+        None => next.is_some_and(|next| next.role == Role::User && next.blocks.iter().any(is_result)),
+    }
+}
+
+/// Puts results into the user's message that follows, behind those it begins with, or into one of their own.
+fn add_to_next<'a>(kept: &mut Vec<Message<'a>>, next: Option<&mut Message<'a>>, blocks: Vec<Block<'a>>) {
+    if let Some(next) = next.filter(|next| next.role == Role::User) {
+        let results = next.blocks.iter().take_while(|block| is_result(block)).count();
+        next.blocks.splice(results..results, blocks);
+        next.fingerprint = None;
         return;
     }
-    let tools = messages[at..].iter().take_while(|message| message.role == Role::Tool).count();
-    let added = blocks.into_iter().map(|block| {
-        let origin = block.origin.clone();
-        Message { role: Role::Tool, blocks: vec![block], origin, fingerprint: None }
-    });
-    messages.splice(at + tools..at + tools, added);
+    let origin = blocks[0].origin.clone();
+    kept.push(Message { role: Role::User, blocks, origin, fingerprint: None });
 }

@@ -165,7 +165,7 @@ fn body<'a>(
         Some(shape) => shape,
         None => provider::shape_of(&root)?,
     };
-    let Reading { context, unmodelled } = shape.read(&root)?;
+    let Reading { context, unmodelled, .. } = shape.read(&root)?;
     let wire = Some(Box::new(Wire { shape, body: root, text }));
     Ok(Recorded { context, shape: Some(shape), wire, call, unmodelled, ..Recorded::default() })
 }
@@ -212,8 +212,11 @@ pub(super) fn is_body(node: &Node<'_>) -> bool {
 
 /// Whether this stands among the messages of Responses or Gemini without a role.
 fn is_item(node: &Node<'_>) -> bool {
+    // The records of logs have types too, in other spellings.
+    let is_kind =
+        |kind: &str| kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     node.get("parts").is_some()
-        || node.get("type").is_some()
+        || word(node, "type").is_some_and(|kind| is_kind(&kind))
             && ["call_id", "output", "summary", "encrypted_content", "role", "arguments", "id"]
                 .iter()
                 .any(|key| node.get(key).is_some())
@@ -229,8 +232,10 @@ struct Found {
 }
 
 /// What the records of logs and of HTTP exchanges keep a body under, the most exact first.
-const WRAPPERS: [&str; 15] = [
+const WRAPPERS: [&str; 22] = [
     "request",
+    "proxy_server_request",
+    "full_request",
     "body",
     "parsed_body",
     "postData",
@@ -238,6 +243,8 @@ const WRAPPERS: [&str; 15] = [
     "text",
     "input",
     "inputs",
+    "inputBodyJson",
+    "modelInput",
     "params",
     "kwargs",
     "payload",
@@ -245,10 +252,14 @@ const WRAPPERS: [&str; 15] = [
     "request_body",
     "raw_request",
     "string",
+    "content",
+    "messages",
+    "prompt",
 ];
 
 /// What logs keep their records under.
-const RECORDS: [&str; 8] = ["interactions", "entries", "log", "calls", "requests", "exchanges", "traj", "records"];
+const RECORDS: [&str; 9] =
+    ["interactions", "entries", "log", "calls", "requests", "exchanges", "traj", "records", "observations"];
 
 /// The bodies in a log, in its order; one a record.
 fn find(root: &Node<'_>) -> Vec<Found> {
@@ -300,7 +311,17 @@ fn inside(entry: &Entry<'_>, place: &mut Found, depth: usize, found: &mut Vec<Fo
 
 fn holds_body(text: &str) -> bool {
     let text = text.trim_ascii();
-    text.starts_with(['{', '[']) && json::parse(text).is_ok_and(|root| is_body(&root))
+    if !text.starts_with(['{', '[']) {
+        return false;
+    }
+    match json::parse(text) {
+        Ok(root) => is_body(&root),
+        // A body that is broken or cut short was a call all the same: it is told of, not passed over.
+        Err(_) => {
+            let holds = |key: &str| memchr::memmem::find(text.as_bytes(), key.as_bytes()).is_some();
+            text.starts_with('{') && (holds("\"messages\"") || holds("\"contents\""))
+        }
+    }
 }
 
 fn into(place: &mut Found, index: usize, step: impl std::fmt::Display, then: impl FnOnce(&mut Found)) {

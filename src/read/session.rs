@@ -59,7 +59,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (usize, &'a str)>, taken: As)
         debug_assert!(messages.iter().all(|message| matches!(message.origin, Origin::Body(_))));
         last_id = id;
     }
-    let Reading { context, unmodelled } = reading;
+    let Reading { context, unmodelled, .. } = reading;
     Ok(Recorded { context, unmodelled, shape: Some(Shape::Anthropic), ..Recorded::default() })
 }
 

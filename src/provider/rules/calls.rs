@@ -177,9 +177,9 @@ impl Checks {
 /// The calls of a turn and what has come of them.
 #[derive(Default)]
 struct Pairs<'c> {
-    /// By key, whether a call has its result; calls of one key by their order.
-    open: HashMap<String, Vec<(&'c Block<'c>, bool)>>,
     order: Vec<&'c Block<'c>>,
+    /// By key, the places of its calls in `order`, and how many of them, from the first on, have their result.
+    open: HashMap<String, (Vec<usize>, usize)>,
     closed: HashSet<String>,
     /// Whether a result has come since the last call.
     has_results: bool,
@@ -195,37 +195,35 @@ enum Answer {
 
 impl<'c> Pairs<'c> {
     fn add(&mut self, key: String, block: &'c Block<'_>) {
-        self.open.entry(key).or_default().push((block, false));
+        self.open.entry(key).or_default().0.push(self.order.len());
         self.order.push(block);
     }
 
     /// Whether a call with an id has no result yet.
     fn waits_for(&self, key: &str) -> bool {
-        self.open.get(key).is_some_and(|calls| calls.iter().any(|(_, is_answered)| !is_answered))
+        self.open.get(key).is_some_and(|(calls, answered)| *answered < calls.len())
     }
 
     fn answer(&mut self, key: &str) -> Answer {
-        let Some(calls) = self.open.get_mut(key) else {
-            return if self.closed.contains(key) { Answer::Closed } else { Answer::Unknown };
-        };
-        match calls.iter_mut().find(|(_, is_answered)| !is_answered) {
-            Some((_, is_answered)) => {
-                *is_answered = true;
+        match self.open.get_mut(key) {
+            Some((calls, answered)) if *answered < calls.len() => {
+                *answered += 1;
                 Answer::Open
             }
-            None if key.is_empty() => Answer::Unknown,
-            None => Answer::Twice,
+            Some(_) if key.is_empty() => Answer::Unknown,
+            Some(_) => Answer::Twice,
+            None if self.closed.contains(key) => Answer::Closed,
+            None => Answer::Unknown,
         }
     }
 
     /// The calls that have no result, in their order.
     fn close(&mut self) -> Vec<&'c Block<'c>> {
-        let open = std::mem::take(&mut self.open);
-        let is_waiting = |block: &&'c Block<'c>| {
-            open.values().flatten().any(|(call, is_answered)| std::ptr::eq(*call, *block) && !is_answered)
-        };
-        let waiting = std::mem::take(&mut self.order).into_iter().filter(is_waiting).collect();
-        self.closed.extend(open.into_keys());
-        waiting
+        let mut waiting: Vec<usize> =
+            self.open.values().flat_map(|(calls, answered)| &calls[*answered..]).copied().collect();
+        waiting.sort_unstable();
+        let order = std::mem::take(&mut self.order);
+        self.closed.extend(self.open.drain().map(|(key, _)| key));
+        waiting.into_iter().map(|at| order[at]).collect()
     }
 }

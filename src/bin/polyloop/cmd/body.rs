@@ -5,6 +5,7 @@ use polyloop::context::Json;
 use polyloop::provider::{Body, Loss, Shape, Source, accepted, check};
 use polyloop::write::Report;
 
+use super::render::usage;
 use crate::args::Render;
 use crate::io::note;
 
@@ -33,10 +34,28 @@ pub fn of<'c>(args: &'c Render, report: &'c Report<'_>, shape: Shape, source: So
         body.set("model", Json::read(&model).map_err(named)?);
     }
     for (key, value) in &args.params {
+        if OF_CONTEXT.contains(&&**key) {
+            return Err(usage(format!("--param {key}: this is what the context is written under"))
+                .with_hint("--param sets what stands beside it, such as model or temperature"));
+        }
         body.set(key, value.borrow());
     }
     Ok(body)
 }
+
+/// Keys of a body that hold the context: what is set in their place would be lost from it.
+const OF_CONTEXT: [&str; 10] = [
+    "messages",
+    "contents",
+    "input",
+    "system",
+    "instructions",
+    "systemInstruction",
+    "system_instruction",
+    "tools",
+    "functions",
+    "toolConfig",
+];
 
 /// Whether the model is named in the body, and not where it is sent to.
 fn has_model(shape: Shape) -> bool {

@@ -252,16 +252,25 @@ fn print<'c>(
 
 /// The formats that hold the messages alone, or their digest, leave the rest to stderr.
 pub fn say_aside(report: &Report<'_>) {
-    for Repair { path, name, status, .. } in report.repairs.iter().flatten() {
+    /// Of each kind so many are told of; the report in JSON has all.
+    const TOLD: usize = 100;
+    let more = |of: usize, what: &str| {
+        if of > TOLD {
+            note(&format!("{}: and {} more {what}: --format json lists them all", report.source, of - TOLD));
+        }
+    };
+    for Repair { path, name, status, .. } in report.repairs.iter().flatten().take(TOLD) {
         note(&format!(
             "{}: repair: a result marked {} for the call of {name} at {path}",
             report.source,
             status.as_str()
         ));
     }
-    for warning in &report.warnings {
+    more(report.repairs.as_ref().map_or(0, Vec::len), "repairs");
+    for warning in report.warnings.iter().take(TOLD) {
         note(&format!("{}: warning: {} ({}, {})", report.source, warning.message, warning.path, warning.code));
     }
+    more(report.warnings.len(), "warnings");
     if report.verdict == Verdict::ContextOverflow {
         note(&format!("{}: context_overflow: {} chars over the budget", report.source, report.over_by()));
     }
