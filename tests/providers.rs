@@ -511,3 +511,149 @@ fn blocks_of_every_kind_stand_in_the_fixtures() {
     let all: BTreeSet<&str> = Content::NAMES.into_iter().chain(["opaque"]).collect();
     assert_eq!(kinds, all);
 }
+
+mod laws {
+    use polyloop::context::{Role, ToolInput};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Messages of a canonical stream, a line each.
+    fn stream() -> impl Strategy<Value = String> {
+        let text = || prop::sample::select(&["x", " y\\n", "\u{e9}", "{}", ""][..]);
+        let id = || prop::sample::select(&["a", "b", "c", ""][..]);
+        let input = prop::sample::select(&[r#"{"k":1.50}"#, "{}", r#""{\"k\": 1}""#, r#""{\"k\":1}""#, r#""no""#][..]);
+        let said = text().prop_map(|text| format!(r#"{{"type":"text","text":"{text}"}}"#));
+        let call = (id(), input)
+            .prop_map(|(id, input)| format!(r#"{{"type":"tool_use","id":"{id}","name":"f{id}","input":{input}}}"#));
+        let inner = prop::collection::vec(said.clone(), 0..3);
+        let result = (id(), inner, any::<Option<bool>>()).prop_map(|(id, inner, is_error)| {
+            let is_error = is_error.map_or(String::new(), |is_error| format!(r#","is_error":{is_error}"#));
+            format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":[{}]{is_error}}}"#, inner.join(","))
+        });
+        let of = |role: &'static str, block: BoxedStrategy<String>| {
+            prop::collection::vec(block, 0..4)
+                .prop_map(move |blocks| format!(r#"{{"role":"{role}","content":[{}]}}"#, blocks.join(",")))
+        };
+        let message = prop_oneof![
+            1 => of("system", said.clone().boxed()),
+            1 => of("developer", said.clone().boxed()),
+            2 => of("user", prop_oneof![said.clone(), result.clone()].boxed()),
+            4 => of("assistant", prop_oneof![said, call].boxed()),
+            4 => of("tool", result.boxed()),
+        ];
+        prop::collection::vec(message, 0..7).prop_map(|lines| lines.iter().map(|line| format!("{line}\n")).collect())
+    }
+
+    /// All that is said, and by whom, without the boundaries of messages, which shapes draw where they must.
+    fn said(context: &Context<'_>) -> Vec<String> {
+        let mut said = Vec::new();
+        for message in &context.messages {
+            let is_users = matches!(message.role, Role::Tool | Role::User);
+            let role = if is_users { "user" } else { message.role.as_str() };
+            for block in &message.blocks {
+                said.push(match &block.content {
+                    Content::ToolUse { id, name, input } => {
+                        let input = match input {
+                            ToolInput::Json(json) => json.as_str().to_owned(),
+                            ToolInput::Text(text) => text.to_string(),
+                        };
+                        format!("{role} calls {id} {name} {input}")
+                    }
+                    Content::ToolResult { tool_use_id, content, is_error, .. } => {
+                        let texts: Vec<String> =
+                            content.iter().filter_map(|c| Some(c.as_text()?.to_string())).collect();
+                        format!("result {tool_use_id} {texts:?} {is_error:?}")
+                    }
+                    content => format!("{role} says {:?}", content.as_text().map(ToString::to_string)),
+                });
+            }
+        }
+        said
+    }
+
+    /// JSON in the words of the shapes, with numbers and strings in every spelling.
+    fn value() -> impl Strategy<Value = String> {
+        let leaf = prop::sample::select(
+            &["null", "true", "1.0", "-0", "1E+2", "1e999", r#""x""#, r#""\u00e9\/\n""#, r#""{\"a\":1}""#, "[]", "{}"]
+                [..],
+        );
+        let key = prop::sample::select(
+            &[
+                "type",
+                "text",
+                "role",
+                "content",
+                "id",
+                "name",
+                "input",
+                "arguments",
+                "function",
+                "parts",
+                "functionCall",
+                "args",
+                "toolUse",
+                "toolUseId",
+                "toolResult",
+                "tool_use_id",
+                "call_id",
+                "output",
+                "cache_control",
+                "cachePoint",
+                "thinking",
+                "signature",
+                "summary",
+                "image",
+                "source",
+                "x\\u00e9",
+            ][..],
+        );
+        leaf.prop_map(str::to_owned).prop_recursive(3, 12, 3, move |inner| {
+            let map = prop::collection::btree_map(key.clone(), inner.clone(), 0..4).prop_map(|map| {
+                let entries: Vec<String> =
+                    map.iter().rev().map(|(key, value)| format!(r#""{key}" : {value}"#)).collect();
+                format!("{{{}}}", entries.join(" ,"))
+            });
+            let list = prop::collection::vec(inner, 0..3).prop_map(|items| format!("[ {}]", items.join(",")));
+            prop_oneof![2 => map, 1 => list]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_without_a_word_says_the_same(stream in stream()) {
+            let context = recorded(&stream, Path::new("x.jsonl"), As::default()).context;
+            for shape in Shape::ALL {
+                let body = Body::of(&context, shape, Source::default());
+                let mut text = Vec::new();
+                body.write(&mut text).unwrap();
+                let text = String::from_utf8(text).unwrap();
+                let read = recorded(&text, Path::new("x.json"), As { shape: Some(shape), call: None }).context;
+                if body.losses.is_empty() && body.changes.is_empty() {
+                    prop_assert_eq!(said(&read), said(&context), "{}: {}", shape, text);
+                }
+            }
+        }
+
+        #[test]
+        fn what_is_read_of_a_shape_is_written_back_as_it_was(
+            parts in prop::collection::vec(value(), 0..4),
+            extra in value(),
+            is_first in any::<bool>(),
+        ) {
+            let parts = parts.join(",");
+            for shape in Shape::ALL {
+                let (list, message) = match shape {
+                    Shape::Gemini => ("contents", format!(r#"{{"parts":[{parts}],"role":"model"}}"#)),
+                    Shape::Responses => ("input", format!(r#"{{"content":[{parts}],"role":"user"}}"#)),
+                    _ => ("messages", format!(r#"{{"content":[{parts}],"role":"user"}}"#)),
+                };
+                let list = format!(r#""{list}":[{message}]"#);
+                let text = if is_first { format!(r#"{{{list},"k":{extra}}}"#) } else { format!(r#"{{"k":{extra},{list}}}"#) };
+                let taken = As { shape: Some(shape), call: None };
+                let Ok(Input::Recorded(read)) = read::read_as(&text, Some(Format::Json), taken) else { continue };
+                prop_assert_eq!(written(&read.context, shape, source(&read)), compact(&text));
+            }
+        }
+    }
+}

@@ -211,6 +211,10 @@ fn write_turn<'c>(turn: &Turn<'c>, writing: &mut Writing<'c>, messages: &mut Vec
         messages.push(Draft::map([("role", role(turn)), ("content", Draft::Null)]));
     }
     let is_result = |said: &Said<'_>| matches!(said.content, Content::ToolResult { .. });
+    let is_tools = matches!(turn.role.as_str(), "tool" | "function");
+    if is_tools && (turn.said.is_empty() || turn.said.iter().any(|said| !is_result(said))) {
+        writing.change(turn.origin, "what a tool says is read as a result without a call");
+    }
     for run in turn.said.chunk_by(|a, b| !is_result(a) && !is_result(b)) {
         match (run[0].content, run) {
             (Content::ToolResult { tool_use_id, content, is_error, status }, [said]) => {
