@@ -320,3 +320,55 @@ fn a_manifest_of_more_values_than_a_document_may_have() {
     let yaml = String::from_utf8(ran.stdout).expect("YAML is UTF-8");
     assert_eq!(yaml.matches("\n  - id: \"f").count() + yaml.matches("\n  - id: f").count(), 60_000);
 }
+
+/// A body of this many calls in one turn, and of results under the ids that `result` gives.
+fn calls(count: usize, id: impl Fn(usize) -> String, result: Option<&dyn Fn(usize) -> String>) -> String {
+    let mut body =
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"tool_calls\":[".to_owned();
+    for at in 0..count {
+        let comma = if at > 0 { "," } else { "" };
+        let id = id(at);
+        write!(body, "{comma}{{\"id\":\"{id}\",\"function\":{{\"name\":\"f\",\"arguments\":\"{{}}\"}}}}").unwrap();
+    }
+    body += "]}";
+    for id in (0..count).filter_map(|at| result.map(|result| result(at))) {
+        write!(body, ",{{\"role\":\"tool\",\"tool_call_id\":\"{id}\",\"content\":\"r\"}}").unwrap();
+    }
+    body + "]}"
+}
+
+#[test]
+fn many_calls() {
+    const MANY: usize = 120_000;
+    const TURNS: usize = 20_000;
+    let own = |at: usize| format!("c{at}");
+    let same = |_: usize| "c".to_owned();
+    accept("lost.json", calls(MANY, own, None), "digest --repair");
+    assert_eq!(render("lost.json", calls(MANY, own, None), "anthropic").code, Some(2));
+    accept("answered.json", calls(TURNS, own, Some(&own)), "openai --repair");
+    accept("same.json", calls(TURNS, same, Some(&same)), "digest --repair");
+    let turn =
+        r#"{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f"}}]}"#;
+    accept("turns.json", format!("{{\"messages\":[{}]}}", vec![turn; TURNS].join(",")), "digest --repair");
+}
+
+#[test]
+fn many_names_that_are_not_modelled() {
+    const MANY: usize = 220_000;
+    let messages = |of: &dyn Fn(usize) -> String| {
+        format!("{{\"messages\":[{}]}}", (0..MANY).map(of).collect::<Vec<_>>().join(","))
+    };
+    accept("roles.json", messages(&|at| format!("{{\"role\":\"r{at}\",\"content\":\"x\"}}")), "digest");
+    accept("keys.json", messages(&|at| format!("{{\"role\":\"user\",\"content\":\"x\",\"k{at}\":1}}")), "digest");
+}
+
+#[test]
+fn long_logs() {
+    let line = r#"{"request":{"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}"}}"#;
+    accept("log.jsonl", repeat(&format!("{line}\n"), 100_000), "digest");
+    let mut nested = "{\"messages\":[]}".to_owned();
+    for _ in 0..12 {
+        nested = format!("{{\"body\":{}}}", serde_json::Value::from(nested));
+    }
+    refuse("nested.json", nested);
+}

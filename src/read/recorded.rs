@@ -184,12 +184,12 @@ fn wire_of<'a>(context: &Context<'a>, body: Node<'a>, text: Option<Cow<'a, str>>
 /// Reads a body that stands in its log as text.
 fn body_in_text<'a>(node: &Node<'a>, taken: As, call: Option<Call>) -> Result<Recorded<'a>> {
     let Value::Text(text) = &node.value else { unreachable!("it was found to be text") };
+    // It may be large: what was decoded is kept, not copied. White space round the value moves no place inside it.
     let text = text.to_cow();
-    let text = text.trim_ascii();
     // Places inside the text are no places of the document.
     let outside = |error: Error| error.with_span(node.span.range());
-    let inner = json::parse(text).map_err(outside)?.into_owned();
-    body(inner, Some(Cow::Owned(text.to_owned())), taken.shape, call).map_err(outside)
+    let inner = json::parse(&text).map_err(outside)?.into_owned();
+    body(inner, Some(Cow::Owned(text.into_owned())), taken.shape, call).map_err(outside)
 }
 
 /// Whether this is what a provider is sent.
