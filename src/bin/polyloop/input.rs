@@ -327,6 +327,14 @@ impl<'s> Side<'s> {
         Ok(context)
     }
 
+    /// The messages of a recorded prompt, which are then no longer held here.
+    pub fn take_recorded(&mut self) -> Option<Context<'s>> {
+        let Input::Recorded(recorded) = &mut self.input else { return None };
+        let mut context = std::mem::take(&mut recorded.context);
+        stream::sign(&mut context, &self.fingerprints);
+        Some(context)
+    }
+
     /// The recorded prompt, if it is one.
     pub fn recorded(&self) -> Option<&Recorded<'s>> {
         match &self.input {

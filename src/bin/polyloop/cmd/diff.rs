@@ -56,10 +56,19 @@ pub fn run(args: &Diff, terminal: &Terminal) -> anyhow::Result<Exit> {
     let side_a = side_a.map_err(|error| document_a.placed(error))?;
     let side_b = side_b.map_err(|error| document_b.placed(error))?;
     // One of the two is always there for the first.
-    let Some(side_a) = side_a else { unreachable!("the first side is always read") };
-    let context_a = side_a.context(None).map_err(|error| document_a.placed(error))?;
-    let context_b = side_b.as_ref().map(|side| side.context(None)).transpose();
-    let context_b = context_b.map_err(|error| document_b.placed(error))?;
+    let (Some(mut side_a), mut side_b) = (side_a, side_b) else { unreachable!("the first side is always read") };
+    let (own_a, own_b) = (side_a.take_recorded(), side_b.as_mut().and_then(Side::take_recorded));
+    let context_a = match own_a {
+        Some(context) => context,
+        None => side_a.context(None).map_err(|error| document_a.placed(error))?,
+    };
+    let context_b = match own_b {
+        Some(context) => Some(context),
+        None => {
+            let context = side_b.as_ref().map(|side| side.context(None)).transpose();
+            context.map_err(|error| document_b.placed(error))?
+        }
+    };
     let is_unchanged = || document_a.check(store_a.as_ref()).and_then(|()| document_b.check(store_b.as_ref()));
     let (name_a, name_b) = (document_a.name(), document_b.name());
     let a = side_a.subject(name_a, &context_a);

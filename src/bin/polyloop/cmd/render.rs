@@ -59,8 +59,13 @@ pub fn run(args: &Render, terminal: &Terminal) -> anyhow::Result<Exit> {
     if let Some(repairs) = &mut repairs {
         side.mark_missing_results(repairs);
     }
+    let own = side.take_recorded();
     let selection = side.selection(args.steps).map_err(|error| document.placed(error))?;
-    let mut context = if selection.is_none() { side.context(args.steps)? } else { Context::default() };
+    let mut context = match own {
+        Some(context) => context,
+        None if selection.is_none() => side.context(args.steps)?,
+        None => Context::default(),
+    };
     let source = side.recorded().map_or_else(Recording::default, |recorded| Recording {
         shape: recorded.shape,
         wire: recorded.wire.as_deref(),
