@@ -37,6 +37,7 @@ pub enum Command {
     Manifest(Manifest),
     Import(Import),
     Trace(Trace),
+    Lint(Lint),
     /// Print the JSON Schema (draft-07) of a run request
     Schema,
     Completions(Completions),
@@ -53,6 +54,7 @@ impl Command {
             Command::Check(check) => check.format == CheckFormat::Json,
             Command::Manifest(manifest) => manifest.format == ManifestFormat::Json,
             Command::Trace(trace) => trace.format == TraceFormat::Json,
+            Command::Lint(lint) => lint.format == LintFormat::Json,
             Command::Import(import) => import.format == ImportFormat::Json,
             _ => false,
         }
@@ -534,6 +536,65 @@ pub enum CacheProvider {
 pub enum Require {
     /// No call changes anything of the one before it
     AppendOnly,
+}
+
+/// Say what is wrong with a prompt, or likely to be
+///
+/// INPUT is anything that render takes. Rules have stable codes, family.rule; --explain CODE says what one finds, why that
+/// matters, what to do, and when it is fine. A request may allow codes itself: metadata: {lint: {allow: [CODE]}}. Exits 1
+/// where anything but notes is found.
+#[derive(Args, Debug)]
+pub struct Lint {
+    /// What to look at; - is standard input
+    #[arg(value_name = "INPUT", required_unless_present_any = ["rules", "explain"])]
+    pub input: Option<PathBuf>,
+
+    /// What it is meant for: openai, responses, anthropic, gemini, bedrock, or the FILE of a chat template
+    #[arg(long = "for", value_name = "TARGET")]
+    pub target: Option<String>,
+
+    /// Do not tell of a rule, or of a family of rules
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub allow: Vec<String>,
+
+    /// Take what a rule, or a family of rules, finds for an error, allowed or not
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub deny: Vec<String>,
+
+    /// How to print it
+    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: LintFormat,
+
+    /// List the rules
+    #[arg(long, conflicts_with_all = ["input", "explain"])]
+    pub rules: bool,
+
+    /// Say what a rule is about
+    #[arg(long, value_name = "CODE", conflicts_with = "input")]
+    pub explain: Option<String>,
+
+    #[command(flatten)]
+    pub from: From,
+
+    #[command(flatten)]
+    pub root: Root,
+
+    /// Write what is printed to FILE instead, atomically; - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LintFormat {
+    /// For people: what was found, where, and what to do
+    #[default]
+    Text,
+    /// One document, polyloop.lint/1
+    Json,
+    /// For GitHub Actions: annotations
+    Github,
+    /// SARIF 2.1.0
+    Sarif,
 }
 
 /// Print shell completions

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Manifest(manifest) => cmd::manifest::run(manifest, &terminal),
         Command::Import(import) => cmd::import::run(import),
         Command::Trace(trace) => cmd::trace::run(trace, &terminal),
+        Command::Lint(lint) => cmd::lint::run(lint, &terminal),
         Command::Schema => cmd::schema::run(),
         Command::Completions(completions) => cmd::completions::run(completions),
         Command::Man(man) => cmd::man::run(man),

@@ -48,7 +48,7 @@ fn position(outcome: &Outcome) -> Option<(usize, usize)> {
 }
 
 /// Writes a workflow command; `message` holds nothing live but line feeds.
-fn annotate<W: Write>(
+pub(crate) fn annotate<W: Write>(
     level: &str,
     file: &str,
     position: Option<(usize, usize)>,

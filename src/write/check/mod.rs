@@ -10,6 +10,8 @@ mod markdown;
 mod shell;
 mod text;
 
+pub(super) use github::annotate;
+
 use std::borrow::Cow;
 
 use super::words::{count, thousands};

@@ -8,6 +8,7 @@ pub mod check;
 pub mod completions;
 pub mod diff;
 pub mod import;
+pub mod lint;
 pub mod man;
 pub mod manifest;
 pub mod render;
