@@ -9,6 +9,7 @@ mod colour;
 mod exits;
 mod fragments;
 mod input;
+mod lint;
 mod names;
 mod output;
 mod pages;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::CommandFactory;
 use clap_mangen::Man as Page;
 use clap_mangen::roff::{Roff, bold, roman};
+use polyloop::lint::rules;
 use polyloop::{Code, Error};
 
 use crate::args::{Cli, Man};
@@ -48,6 +49,14 @@ fn write_page(command: clap::Command, out: &mut impl Write) -> io::Result<()> {
     }
     more.control("PP", []);
     more.text([roman("Over several results 2 beats 3 beats 1 beats 0.")]);
+    if name == "polyloop-lint" {
+        more.control("SH", ["RULES"]);
+        for rule in rules() {
+            more.control("TP", []);
+            more.text([bold(rule.code), roman(format!(" ({})", rule.severity.as_str()))]);
+            more.text([roman(rule.finds)]);
+        }
+    }
     let mut examples = EXAMPLES.iter().filter(|(of, ..)| *of == name).peekable();
     if examples.peek().is_some() {
         more.control("SH", ["EXAMPLES"]);
@@ -66,7 +75,7 @@ fn write_page(command: clap::Command, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Page, what the example is for, and a transcript from a checkout, which tests run.
-const EXAMPLES: [(&str, &str, &str); 11] = [
+const EXAMPLES: [(&str, &str, &str); 12] = [
     ("polyloop", "See what a model is given:", "$ polyloop render fixtures/react/request.yaml\n…"),
     (
         "polyloop",
@@ -111,6 +120,11 @@ const EXAMPLES: [(&str, &str, &str); 11] = [
         "polyloop-trace",
         "Why the cache missed:",
         "$ polyloop trace fixtures/trace/tools_order.jsonl\n…\n       tools: the same tools in another order\n…",
+    ),
+    (
+        "polyloop-lint",
+        "What is wrong with a prompt:",
+        "$ polyloop lint fixtures/minimal/request.yaml\nnothing found",
     ),
     (
         "polyloop-check",
