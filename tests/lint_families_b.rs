@@ -104,19 +104,23 @@ fn each_rule_finds_what_it_is_for_and_nothing_else() {
         let count = rules.iter().filter(|rule| rule.code.split('.').next() == Some(family)).count();
         assert!(count > 1, "{family} has {count} rules");
     }
+    let mut faults = Vec::new();
     for rule in &rules {
         let code = rule.code;
         let found = of_file(&fixture(code, "found"), meant_for(code));
-        let own: Vec<&Finding> = found.iter().filter(|finding| finding.code == code).collect();
-        assert!(!own.is_empty(), "{code} is not among {:?}", codes(&found));
+        let mut own = found.iter().filter(|finding| finding.code == code).peekable();
+        if own.peek().is_none() {
+            faults.push(format!("{code} is not found, but {:?}", codes(&found)));
+        }
         for finding in own {
             assert_eq!((finding.severity, finding.hint), (rule.severity, rule.fix), "{code}");
             assert!(!finding.origin.is_empty() && !finding.message.is_empty(), "{finding:?}");
             assert!(!finding.message.ends_with('.'), "{finding:?}");
         }
         let fine = of_file(&fixture(code, "fine"), meant_for(code));
-        assert!(!codes(&fine).contains(code), "{code} is among {fine:?}");
+        faults.extend(fine.iter().filter(|finding| finding.code == code).map(|finding| format!("fine: {finding:?}")));
     }
+    assert!(faults.is_empty(), "{faults:#?}");
 }
 
 #[test]
@@ -154,6 +158,100 @@ fn where_a_finding_is() {
             found.iter().filter(|finding| finding.code == code).map(|finding| &*finding.origin).collect();
         assert_eq!(origins, places, "{code}");
     }
+}
+
+/// Requests in YAML, and the codes of all that is found in them.
+#[test]
+fn what_else_a_rule_goes_by() {
+    const GOAL: &str = "goal: [{role: user, content: \"Mend the login.\"}]\n";
+    const CLAIMS: &str = "fragments:\n\
+        \x20 - {id: page, kind: evidence, source_ref: s, version: \"1\", claim: {key: 数据库 port, value: 1}, content: One.}\n\
+        \x20 - {id: file, kind: memory, source_ref: t, version: \"2\", trust: user, claim: {key: 数据库 port, value: 2}, content: ";
+    let template = |text: &str| format!("{GOAL}observation_template: \"{text}\"\n");
+    let steps = |steps: &str| format!("{GOAL}observation_template: \"{{observation}}\"\ntrajectory: [{steps}]\n");
+    let claims = |rest: &str| format!("{GOAL}{CLAIMS}{rest}");
+    let frame =
+        |text: &str| format!("{GOAL}fragment_template: \"{text}\"\nfragments: [{{id: a, kind: memory, content: x}}]\n");
+    let cases: Vec<(String, &[&str])> = vec![
+        // Padding, and a conversion that changes nothing.
+        (template("{observation!s:>3}"), &[]),
+        (template("{observation!r}"), &["template.lossy"]),
+        (template("{observation}{observation:.3}"), &["template.doubled", "template.lossy"]),
+        (steps("{raw_output: ls, tool_calls: []}"), &["template.empty_step"]),
+        (steps("{raw_output: ls, observation: \" \"}"), &[]),
+        // A result that says nothing is still a result.
+        (steps("{raw_output: ls, tool_calls: [{id: a, name: b, input: {}, result: \"\"}]}"), &[]),
+        (steps("{raw_output: ls, tool_calls: [{id: a, name: b, input: {}}]}"), &["pairing.missing_result"]),
+        // A frame opens and closes with the same words.
+        (frame("<{kind}>{content}</{kind}>"), &[]),
+        (frame("{content}{content}"), &["template.doubled"]),
+        (frame("{content:.3}"), &["template.lossy"]),
+        // A conflict is marked by the key, by the ids, or by one of those that differ; by parts of them it is not.
+        (claims("Two.}\n"), &["freshness.conflict_unmarked"]),
+        (claims("\"Two; page says otherwise.\"}\n"), &[]),
+        (claims("Two.}\n  - {id: note, kind: run_state, content: \"page and file differ\"}\n"), &[]),
+        (
+            claims("Two.}\n  - {id: note, kind: run_state, content: \"page differs\"}\n"),
+            &["freshness.conflict_unmarked"],
+        ),
+        (claims("Two.}\n  - {id: note, kind: run_state, content: \"数据库的 port?\"}\n"), &[]),
+        (claims("Two.}\n  - {id: note, kind: run_state, content: \"port?\"}\n"), &["freshness.conflict_unmarked"]),
+        (claims("Two.}\nconflicts: {prefer: [higher_trust]}\n"), &["freshness.conflict_unmarked"]),
+        // Only one side is in the prompt, which fills its window.
+        (claims("Two and much more than there is space for.}\nbudget: {window: 20}\n"), &["budget.nearly_used"]),
+        (format!("{GOAL}budget: {{window: 16}}\n"), &["budget.nearly_used"]),
+        (format!("{GOAL}budget: {{window: 17}}\n"), &[]),
+        (format!("{GOAL}budget: {{window: 18, reserved_output: 2}}\n"), &["budget.nearly_used"]),
+        ("prefix: [{role: user, content: \"Mend the login.\"}]\n".to_owned(), &["roles.goal_missing"]),
+        ("{}".to_owned(), &["roles.goal_missing"]),
+    ];
+    let mut faults = Vec::new();
+    for (text, wanted) in &cases {
+        let found = of_text(text, Some(Format::Yaml), For::default()).unwrap_or_else(|error| panic!("{text}{error}"));
+        if codes(&found) != wanted.iter().copied().collect() {
+            faults.push(format!("{text}{found:#?}"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Streams of messages, and the codes of all that is found in them.
+#[test]
+fn what_else_a_rule_goes_by_in_recordings() {
+    let text = |role: &str, text: &str| {
+        format!("{{\"role\":\"{role}\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}\n")
+    };
+    let call = "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"look\",\"input\":{}}]}\n\
+                {\"role\":\"tool\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"a\",\"content\":[]}]}\n";
+    let peek = "{\"tools\":[{\"name\":\"peek\",\"description\":\"Peeks.\"}]}\n";
+    let server =
+        "{\"tools\":[{\"name\":\"peek\",\"description\":\"Peeks.\"},{\"type\":\"mcp\",\"server_url\":\"x\"}]}\n";
+    let go = text("user", "Go.");
+    let gone: &[&str] = &["tools.named_but_gone", "tools.unknown_call"];
+    let cases: Vec<(String, &[&str])> = vec![
+        (text("assistant", "Hello."), &["roles.goal_missing"]),
+        ([go.as_str(), call].concat(), &[]),
+        ([peek, &go, call].concat(), &["tools.unknown_call"]),
+        // What a server brings along may be called anything.
+        ([server, &go, call].concat(), &[]),
+        ([peek, &text("system", "Call look(path)."), &go, call].concat(), gone),
+        ([peek, &text("developer", "There is `look`."), &go, call].concat(), gone),
+        (
+            [peek, &text("system", "There is `look at it`, and overlook(x)."), &go, call].concat(),
+            &["tools.unknown_call"],
+        ),
+        // Only instructions count, and only tools that were called.
+        ([peek, &text("user", "Call look(path)."), call].concat(), &["tools.unknown_call"]),
+        ([peek, &text("system", "Call see(path)."), &go, call].concat(), &["tools.unknown_call"]),
+    ];
+    let mut faults = Vec::new();
+    for (text, wanted) in &cases {
+        let found = of_text(text, Some(Format::JsonLines), For::default()).expect("a stream");
+        if codes(&found) != wanted.iter().copied().collect() {
+            faults.push(format!("{text}{found:#?}"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]

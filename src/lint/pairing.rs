@@ -108,11 +108,16 @@ pub(super) fn refusals(subject: &Subject<'_>) -> Vec<Finding> {
     let mut findings = check(subject.context, shape(subject), subject.wire);
     let mut told = HashSet::new();
     findings.retain(|finding| told.insert((finding.code, finding.path.clone())));
-    if !findings.is_empty() {
-        let places = places(subject);
-        findings.sort_by_cached_key(|finding| place_of(&finding.path, &places));
-    }
+    sort_by_place(subject, &mut findings, |finding| &finding.path);
     findings
+}
+
+/// Puts what has a path into prompt order.
+pub(super) fn sort_by_place<T>(subject: &Subject<'_>, found: &mut [T], path: impl Fn(&T) -> &str) {
+    if found.len() > 1 {
+        let places = places(subject);
+        found.sort_by_cached_key(|one| place_of(path(one), &places));
+    }
 }
 
 /// Where in the prompt each origin stands first.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::pairing::{is_of_calls, refusals, shape};
+use super::pairing::{is_of_calls, refusals, shape, sort_by_place};
 use super::{Family, Findings, Rule, Severity, Subject};
 use crate::context::{Content, Message, Origin, Role, Segment};
 use crate::provider::{Finding, Shape, Wire};
@@ -66,27 +66,32 @@ const GOAL_NOT_LAST: Rule = Rule {
 };
 
 fn find(subject: &Subject<'_>, findings: &mut Findings) {
-    let mut refused = HashSet::new();
+    let mut found = Vec::new();
     for Finding { code, path, what } in refusals(subject) {
         match code {
-            "provider.alternation" => findings.add(&CONSECUTIVE, &path, what),
-            "provider.role" => findings.add(&UNKNOWN, &path, what),
+            "provider.alternation" => found.push((&CONSECUTIVE, path, what)),
+            "provider.role" => found.push((&UNKNOWN, path, what)),
             code if subject.target.is_some() && !is_of_calls(code) => {
-                findings.add(&REFUSED, &path, format!("{what} ({code})"));
+                found.push((&REFUSED, path, format!("{what} ({code})")));
             }
-            _ => continue,
+            _ => {}
         }
-        refused.insert(path);
     }
+    let messages = &subject.context.messages;
     if shape(subject) != Shape::Bedrock && subject.chat_template.is_some_and(demands_alternation) {
-        consecutive(&subject.context.messages, findings);
+        consecutive(messages, &mut found);
     }
-    late_system(&subject.context.messages, &refused, findings);
-    goal_missing(subject, findings);
+    late_system(messages, &mut found);
+    goal_missing(subject, &mut found);
     if let Some(request) = subject.request {
-        goal_not_last(request, &subject.context.messages, findings);
+        goal_not_last(request, messages, &mut found);
     }
+    sort_by_place(subject, &mut found, |(_, path, _)| path);
+    found.into_iter().for_each(|(rule, path, message)| findings.add(rule, path, message));
 }
+
+/// A rule, where it is broken, and by what.
+type Found = Vec<(&'static Rule, String, String)>;
 
 /// Whether a chat template raises with words that say so.
 fn demands_alternation(source: &str) -> bool {
@@ -102,7 +107,7 @@ fn demands_alternation(source: &str) -> bool {
 }
 
 /// Results, and the assistant's calls that they answer, count for no turn: templates that know tools step over them.
-fn consecutive(messages: &[Message<'_>], findings: &mut Findings) {
+fn consecutive(messages: &[Message<'_>], found: &mut Found) {
     let is_call = |message: &Message<'_>| {
         message.blocks.iter().any(|block| matches!(block.content, Content::ToolUse { .. } | Content::ToolResult { .. }))
     };
@@ -111,34 +116,35 @@ fn consecutive(messages: &[Message<'_>], findings: &mut Findings) {
     for message in messages.iter().filter(speaks) {
         if before == Some(&message.role) {
             let what = format!("the role {} stands twice in a row, and the chat template raises on it", message.role);
-            findings.add(&CONSECUTIVE, &message.origin, what);
+            found.push((&CONSECUTIVE, message.origin.to_string(), what));
         }
         before = Some(&message.role);
     }
 }
 
-fn late_system(messages: &[Message<'_>], refused: &HashSet<String>, findings: &mut Findings) {
+fn late_system(messages: &[Message<'_>], found: &mut Found) {
+    let refused: HashSet<String> = found.iter().map(|(_, path, _)| path.clone()).collect();
     let is_head = |message: &&Message<'_>| matches!(message.role, Role::System | Role::Developer);
     for message in messages.iter().skip_while(is_head).filter(is_head) {
-        if !refused.contains(&message.origin.to_string()) {
-            let what = format!("this {} message stands behind messages of others", message.role);
-            findings.add(&LATE_SYSTEM, &message.origin, what);
+        let path = message.origin.to_string();
+        if !refused.contains(&path) {
+            found.push((&LATE_SYSTEM, path, format!("this {} message stands behind messages of others", message.role)));
         }
     }
 }
 
-fn goal_missing(subject: &Subject<'_>, findings: &mut Findings) {
+fn goal_missing(subject: &Subject<'_>, found: &mut Found) {
     let messages = &subject.context.messages;
     if let Some(request) = subject.request {
         if !messages.iter().any(|message| is_goal(request, &message.origin)) {
-            findings.add(&GOAL_MISSING, "goal", "there is no goal in this request");
+            found.push((&GOAL_MISSING, "goal".into(), "there is no goal in this request".into()));
         }
         return;
     }
     // A role nobody knows may well be a user's.
     let may_be_user = |message: &Message<'_>| matches!(message.role, Role::User | Role::Other(_));
     if !messages.iter().any(may_be_user) && !subject.wire.is_some_and(goes_on) {
-        findings.add(&GOAL_MISSING, "messages", "no user says anything in this prompt");
+        found.push((&GOAL_MISSING, "messages".into(), "no user says anything in this prompt".into()));
     }
 }
 
@@ -158,7 +164,7 @@ fn is_goal(request: &RunRequest<'_>, origin: &Origin<'_>) -> bool {
     }
 }
 
-fn goal_not_last(request: &RunRequest<'_>, messages: &[Message<'_>], findings: &mut Findings) {
+fn goal_not_last(request: &RunRequest<'_>, messages: &[Message<'_>], found: &mut Found) {
     let Some(goal) = messages.iter().rposition(|message| is_goal(request, &message.origin)) else { return };
     let is_history = |message: &Message<'_>| message.origin.segment() == Segment::Trajectory;
     let Some(history) = messages.iter().position(is_history).filter(|history| *history > goal) else { return };
@@ -168,7 +174,7 @@ fn goal_not_last(request: &RunRequest<'_>, messages: &[Message<'_>], findings: &
         let layer = request.parts().fragments.get(*index).map(|fragment| fragment.kind.layer());
         if is_instruction && layer.is_some_and(|layer| layer > FragmentKind::Goal.layer()) {
             let what = format!("this {} message stands between the goal and the history", message.role);
-            findings.add(&GOAL_NOT_LAST, &message.origin, what);
+            found.push((&GOAL_NOT_LAST, message.origin.to_string(), what));
         }
     }
 }

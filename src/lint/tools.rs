@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::{Family, Findings, Rule, Severity, Subject, texts};
-use crate::context::{Content, Context, Role};
+use crate::context::{Content, Context, Message, Role};
 
 pub(super) const FAMILY: Family =
     Family { rules: &[DUPLICATE_NAME, WITHOUT_DESCRIPTION, UNKNOWN_CALL, NAMED_BUT_GONE], find };
@@ -49,17 +49,22 @@ const NAMED_BUT_GONE: Rule = Rule {
 fn find(subject: &Subject<'_>, findings: &mut Findings) {
     let context = subject.context;
     let Some(known) = Known::of(context, findings) else { return };
-    let mut gone = HashSet::new();
-    for block in context.messages.iter().flat_map(|message| &message.blocks) {
-        let Content::ToolUse { name, .. } = &block.content else { continue };
-        let name = name.to_cow();
-        if !known.names.contains(&*name) {
-            findings.add(&UNKNOWN_CALL, &block.origin, format!("the tool {name:?} is not in the list of tools"));
-            gone.insert(name.into_owned());
-        }
+    let is_gone = |content: &Content<'_>| match content {
+        Content::ToolUse { name, .. } => Some(name.to_cow().into_owned()).filter(|name| !known.names.contains(name)),
+        _ => None,
+    };
+    let blocks = context.messages.iter().flat_map(|message| &message.blocks);
+    let gone: HashSet<String> = blocks.filter_map(|block| is_gone(&block.content)).collect();
+    if gone.is_empty() {
+        return;
     }
-    if !gone.is_empty() {
-        named_but_gone(context, &gone, findings);
+    for message in &context.messages {
+        named_but_gone(message, &gone, findings);
+        for block in &message.blocks {
+            if let Some(name) = is_gone(&block.content) {
+                findings.add(&UNKNOWN_CALL, &block.origin, format!("the tool {name:?} is not in the list of tools"));
+            }
+        }
     }
 }
 
@@ -113,20 +118,20 @@ fn declared(mut tool: Value) -> Vec<Declared> {
 }
 
 /// Names stand in instructions as `` `name` `` or `name(`; anything else may be a plain word.
-fn named_but_gone(context: &Context<'_>, gone: &HashSet<String>, findings: &mut Findings) {
-    let is_instruction = |role: &Role<'_>| matches!(role, Role::System | Role::Developer);
-    for message in context.messages.iter().filter(|message| is_instruction(&message.role)) {
-        let mut told = None;
-        for (block, text) in texts(message) {
-            // A block may hold several texts.
-            if told.is_some_and(|told| std::ptr::eq(told, block)) {
-                continue;
-            }
-            if let Some(name) = mentions(&text.to_cow()).find(|name| gone.contains(*name)) {
-                let what = format!("the tool {name:?} is named here, was called, and is not in the list of tools");
-                findings.add(&NAMED_BUT_GONE, &block.origin, what);
-                told = Some(block);
-            }
+fn named_but_gone(message: &Message<'_>, gone: &HashSet<String>, findings: &mut Findings) {
+    if !matches!(message.role, Role::System | Role::Developer) {
+        return;
+    }
+    let mut told = None;
+    for (block, text) in texts(message) {
+        // A block may hold several texts.
+        if told.is_some_and(|told| std::ptr::eq(told, block)) {
+            continue;
+        }
+        if let Some(name) = mentions(&text.to_cow()).find(|name| gone.contains(*name)) {
+            let what = format!("the tool {name:?} is named here, was called, and is not in the list of tools");
+            findings.add(&NAMED_BUT_GONE, &block.origin, what);
+            told = Some(block);
         }
     }
 }
