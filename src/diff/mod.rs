@@ -4,7 +4,7 @@
 
 mod align;
 mod class;
-mod classify;
+pub(crate) mod classify;
 mod lines;
 mod locate;
 mod pair;

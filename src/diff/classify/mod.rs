@@ -19,6 +19,7 @@ mod window;
 use super::Class;
 use normalise::{End, Kinds, equal};
 use parts::by_parts;
+pub(crate) use volatile::{Kind, token_at};
 use window::window;
 
 /// The kinds one text can differ from another in, narrowest first.

@@ -4,14 +4,14 @@ use super::moment::{is_worded, moment};
 
 /// Something volatile at the start of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token {
+pub(crate) struct Token {
     /// Its length in bytes.
-    pub(super) len: usize,
-    pub(super) kind: Kind,
+    pub(crate) len: usize,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A hash, an address, a UUID, a ULID, a request id.
     Id,
     /// A date, a time, or both.
@@ -23,7 +23,7 @@ pub(super) enum Kind {
 }
 
 /// The longest volatile thing that begins at this place of a text.
-pub(super) fn token_at(text: &str, at: usize) -> Option<Token> {
+pub(crate) fn token_at(text: &str, at: usize) -> Option<Token> {
     let first = *text.as_bytes().get(at)?;
     let starts_word = |rest: &str| !rest.chars().next_back().is_some_and(char::is_alphanumeric);
     if !first.is_ascii_alphanumeric() || !first.is_ascii_digit() && !starts_word(&text[..at]) {
