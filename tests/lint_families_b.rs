@@ -188,6 +188,7 @@ fn what_else_a_rule_goes_by() {
         (frame("{content:.3}"), &["template.lossy"]),
         // A conflict is marked by the key, by the ids, or by one of those that differ; by parts of them it is not.
         (claims("Two.}\n"), &["freshness.conflict_unmarked"]),
+        (claims("Two.}\nfragment_template: \"{id}: {content}\"\n"), &["freshness.conflict_unmarked"]),
         (claims("\"Two; page says otherwise.\"}\n"), &[]),
         (claims("Two.}\n  - {id: note, kind: run_state, content: \"page and file differ\"}\n"), &[]),
         (
@@ -237,7 +238,7 @@ fn what_else_a_rule_goes_by_in_recordings() {
         ([peek, &text("system", "Call look(path)."), &go, call].concat(), gone),
         ([peek, &text("developer", "There is `look`."), &go, call].concat(), gone),
         (
-            [peek, &text("system", "There is `look at it`, and overlook(x)."), &go, call].concat(),
+            [peek, &text("system", "There is `look at it`, `a look`, and overlook(x)."), &go, call].concat(),
             &["tools.unknown_call"],
         ),
         // Only instructions count, and only tools that were called.
@@ -349,6 +350,21 @@ fn findings_stand_in_prompt_order_and_once() {
             ("pairing.missing_result", "messages[4].content[0]"),
         ]
     );
+}
+
+/// Blocks of one message of a request have one origin.
+#[test]
+fn what_is_refused_is_told_once() {
+    let meant = |shape| For { target: Some(shape), chat_template: None };
+    let told = |text: &str, shape| {
+        let found = of_text(text, None, meant(shape)).expect("an input");
+        found.into_iter().map(|finding| (finding.code, finding.origin)).collect::<Vec<_>>()
+    };
+    let empty = "goal: [{role: user, content: [{type: text, text: \"\"}, {type: text, text: \"\"}]}]\n";
+    assert_eq!(told(empty, Shape::Anthropic), [("roles.refused", "goal[0]".to_owned())]);
+    let late = "goal: [{role: user, content: Go.}, {role: system, content: Be brief.}, {role: user, content: On.}]\n";
+    assert_eq!(told(late, Shape::Gemini), [("roles.refused", "goal[1]".to_owned())]);
+    assert_eq!(told(late, Shape::OpenAi), [("roles.late_system", "goal[1]".to_owned())]);
 }
 
 /// Prints how often each rule fires on what was recorded: `cargo test --test lint_families_b -- --ignored --nocapture`.
