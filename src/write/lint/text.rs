@@ -6,7 +6,7 @@ use super::LintReport;
 use crate::lint::{Rule, Severity, rules};
 use crate::write::escape::Visible;
 use crate::write::look::Look;
-use crate::write::words::{count, pad};
+use crate::write::words::count;
 
 impl LintReport<'_> {
     /// Writes the view for people.
@@ -21,7 +21,7 @@ impl LintReport<'_> {
                 Severity::Warning => &look.styles.warning,
                 Severity::Note => &look.styles.faint,
             };
-            let at = position.map(|position| format!(":{}:{}", position.line, position.column)).unwrap_or_default();
+            let at = position.map(|position| format!(", line {}", position.line)).unwrap_or_default();
             let place = Visible(&finding.origin).to_string();
             let head = format!("{} {}", style.paint(finding.severity.as_str()), look.styles.strong.paint(finding.code));
             writeln!(out, "{head}  {place}{at}")?;
@@ -59,14 +59,15 @@ fn fold<W: Write>(words: &str, columns: usize, out: &mut W) -> io::Result<()> {
     writeln!(out, "{INDENT}{line}")
 }
 
-/// Writes every rule, a line each.
+/// Writes every rule, its code and what it finds.
 ///
 /// # Errors
 /// Those of the writer.
 pub fn write_rules<W: Write>(look: &Look, out: &mut W) -> io::Result<()> {
+    let columns = look.columns.unwrap_or(80).clamp(40, 160);
     for Rule { code, severity, finds, .. } in rules() {
-        let name = look.styles.strong.paint(pad(code, 28));
-        writeln!(out, "{name} {}  {finds}", pad(severity.as_str(), 7))?;
+        writeln!(out, "{} ({})", look.styles.strong.paint(code), severity.as_str())?;
+        fold(finds, columns, out)?;
     }
     Ok(())
 }

@@ -121,11 +121,7 @@ const EXAMPLES: [(&str, &str, &str); 12] = [
         "Why the cache missed:",
         "$ polyloop trace fixtures/trace/tools_order.jsonl\n…\n       tools: the same tools in another order\n…",
     ),
-    (
-        "polyloop-lint",
-        "What is wrong with a prompt:",
-        "$ polyloop lint fixtures/minimal/request.yaml\nnothing found",
-    ),
+    ("polyloop-lint", "What is wrong with a prompt:", "$ polyloop lint fixtures/minimal/request.yaml\nnothing found"),
     (
         "polyloop-check",
         "A folder of requests and goldens:",
