@@ -1,10 +1,10 @@
 //! Anthropic Messages.
 
-use super::reading::{Reading, block, boolean, fault, has, items, kind, text, text_or_empty, tool_input};
+use super::reading::{Reading, blocks, boolean, content, fault, has, items, kind, text, text_or_empty, tool_input};
 use super::writing::{Said, Turn, Writing};
 use super::{Draft, Marks};
 use crate::context::node::{Node, Value};
-use crate::context::{Block, Content, Role, Text};
+use crate::context::{Content, Role, Text};
 use crate::error::Result;
 
 /// What only this shape has.
@@ -56,7 +56,7 @@ pub(super) fn marks(root: &Node<'_>, marks: &mut Marks) {
 pub(super) fn read<'a>(root: &Node<'a>, reading: &mut Reading<'a>) -> Result<()> {
     reading.tools(root.get("tools"), "tools")?;
     if let Some(system) = root.get("system").filter(|system| !matches!(system.value, Value::Null)) {
-        let blocks = blocks(system, "system", reading)?;
+        let blocks = blocks(system, "system".to_owned(), reading, part)?;
         reading.push(Role::System, blocks, "system".to_owned());
     }
     let list = items(root.get("messages").unwrap_or(root), "messages")?;
@@ -70,31 +70,9 @@ pub(super) fn message<'a>(item: &Node<'a>, path: String, reading: &mut Reading<'
     }
     reading.only(item, &["role", "content"], &path);
     let role = reading.role(item, &path)?;
-    let blocks = content(item, &path, reading)?;
+    let blocks = content(item, "content", &path, reading, part)?;
     reading.push(role, blocks, path);
     Ok(())
-}
-
-/// The content of a message.
-pub(super) fn content<'a>(item: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Vec<Block<'a>>> {
-    match item.get("content") {
-        None | Some(Node { value: Value::Null, .. }) => Ok(Vec::new()),
-        Some(content) => blocks(content, &format!("{path}.content"), reading),
-    }
-}
-
-fn blocks<'a>(node: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Vec<Block<'a>>> {
-    match &node.value {
-        Value::Text(text) => Ok(vec![block(Content::Text(text.clone()), path.to_owned())]),
-        Value::List(parts) => {
-            let part = |(index, part)| {
-                let path = format!("{path}[{index}]");
-                Ok(block(self::part(part, &path, reading)?, path))
-            };
-            parts.iter().enumerate().map(part).collect()
-        }
-        _ => Err(fault(node, path, format!("{path} must be a string or a list of blocks, not {}", node.kind()))),
-    }
 }
 
 fn part<'a>(part: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Content<'a>> {
@@ -123,7 +101,10 @@ fn part<'a>(part: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Co
             reading.only(part, &["type", "tool_use_id", "content", "is_error", "cache_control"], path);
             Ok(Content::ToolResult {
                 tool_use_id: text_or_empty(part, "tool_use_id", path)?,
-                content: content(part, path, reading)?.into_iter().map(|block| block.content).collect(),
+                content: content(part, "content", path, reading, self::part)?
+                    .into_iter()
+                    .map(|block| block.content)
+                    .collect(),
                 is_error: boolean(part, "is_error"),
                 status: None,
             })

@@ -1,6 +1,6 @@
 //! OpenAI Chat Completions, and the many that copy it.
 
-use super::reading::{Reading, block, boolean, fault, has, items, kind, text, text_or_empty, tool_input};
+use super::reading::{Reading, block, boolean, content, fault, has, items, kind, text, text_or_empty, tool_input};
 use super::writing::{Said, Turn, Writing};
 use super::{Draft, Marks};
 use crate::context::node::{Node, Value};
@@ -95,7 +95,7 @@ pub(super) fn message<'a>(item: &Node<'a>, path: String, reading: &mut Reading<'
             Some(_) => reading.note(super::What::Key, key, || format!("{path}.{key}")),
         }
     }
-    let said = content(item, &path, reading)?;
+    let said = content(item, "content", &path, reading, part)?;
     if role == Role::Tool || role.as_str() == "function" {
         let result = Content::ToolResult {
             tool_use_id: text_or_empty(item, "tool_call_id", &path)?,
@@ -147,23 +147,6 @@ fn calls<'a>(item: &Node<'a>, path: &str, reading: &mut Reading<'a>, blocks: &mu
         blocks.push(block(content, path));
     }
     Ok(())
-}
-
-fn content<'a>(item: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Vec<Block<'a>>> {
-    let path = format!("{path}.content");
-    let Some(content) = item.get("content") else { return Ok(Vec::new()) };
-    match &content.value {
-        Value::Null => Ok(Vec::new()),
-        Value::Text(text) => Ok(vec![block(Content::Text(text.clone()), path)]),
-        Value::List(parts) => {
-            let part = |(index, part)| {
-                let path = format!("{path}[{index}]");
-                Ok(block(self::part(part, &path, reading)?, path))
-            };
-            parts.iter().enumerate().map(part).collect()
-        }
-        _ => Err(fault(content, &path, format!("{path} must be a string, a list or null, not {}", content.kind()))),
-    }
 }
 
 fn part<'a>(part: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Content<'a>> {

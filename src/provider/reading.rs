@@ -196,6 +196,41 @@ pub(crate) fn block(content: Content<'_>, path: String) -> Block<'_> {
     Block { content, origin: Origin::Body(Cow::Owned(path)) }
 }
 
+/// The content under a key: nothing where that is absent or null, one text where it is a string, else what `part` makes of
+/// each part.
+pub(crate) fn content<'a>(
+    item: &Node<'a>,
+    key: &str,
+    path: &str,
+    reading: &mut Reading<'a>,
+    part: impl Fn(&Node<'a>, &str, &mut Reading<'a>) -> Result<Content<'a>>,
+) -> Result<Vec<Block<'a>>> {
+    match item.get(key) {
+        None | Some(Node { value: Value::Null, .. }) => Ok(Vec::new()),
+        Some(content) => blocks(content, format!("{path}.{key}"), reading, part),
+    }
+}
+
+/// A string as one text, or what `part` makes of each part of a list.
+pub(crate) fn blocks<'a>(
+    node: &Node<'a>,
+    path: String,
+    reading: &mut Reading<'a>,
+    part: impl Fn(&Node<'a>, &str, &mut Reading<'a>) -> Result<Content<'a>>,
+) -> Result<Vec<Block<'a>>> {
+    match &node.value {
+        Value::Text(text) => Ok(vec![block(Content::Text(text.clone()), path)]),
+        Value::List(parts) => {
+            let one = |(index, node)| {
+                let path = format!("{path}[{index}]");
+                Ok(block(part(node, &path, reading)?, path))
+            };
+            parts.iter().enumerate().map(one).collect()
+        }
+        _ => Err(fault(node, &path, format!("{path} must be a string or a list, not {}", node.kind()))),
+    }
+}
+
 /// The kind of a block, where it names one.
 pub(crate) fn kind<'n>(node: &'n Node<'_>) -> Cow<'n, str> {
     match node.get("type").map(|kind| &kind.value) {

@@ -1,10 +1,10 @@
 //! OpenAI Responses.
 
-use super::reading::{Reading, block, fault, has, items, kind, text, text_or_empty, tool_input};
+use super::reading::{Reading, block, content, fault, has, items, kind, text, text_or_empty, tool_input};
 use super::writing::{Said, Turn, Writing};
 use super::{Draft, Marks};
 use crate::context::node::{Node, Value};
-use crate::context::{Block, Content, Role, Text};
+use crate::context::{Content, Role, Text};
 use crate::error::Result;
 
 /// What only this shape has.
@@ -63,7 +63,7 @@ fn item<'a>(item: &Node<'a>, path: String, reading: &mut Reading<'a>) -> Result<
         "" | "message" => {
             reading.only(item, &["type", "role", "content", "id", "status"], &path);
             let role = reading.role(item, &path)?;
-            let blocks = content(item, "content", &path, reading)?;
+            let blocks = content(item, "content", &path, reading, part)?;
             reading.push(role, blocks, path);
         }
         "function_call" => {
@@ -79,7 +79,10 @@ fn item<'a>(item: &Node<'a>, path: String, reading: &mut Reading<'a>) -> Result<
             reading.only(item, &["type", "id", "call_id", "output", "status"], &path);
             let result = Content::ToolResult {
                 tool_use_id: text_or_empty(item, "call_id", &path)?,
-                content: content(item, "output", &path, reading)?.into_iter().map(|block| block.content).collect(),
+                content: content(item, "output", &path, reading, part)?
+                    .into_iter()
+                    .map(|block| block.content)
+                    .collect(),
                 is_error: None,
                 status: None,
             };
@@ -112,23 +115,6 @@ fn item<'a>(item: &Node<'a>, path: String, reading: &mut Reading<'a>) -> Result<
         }
     }
     Ok(())
-}
-
-fn content<'a>(item: &Node<'a>, key: &str, path: &str, reading: &mut Reading<'a>) -> Result<Vec<Block<'a>>> {
-    let path = format!("{path}.{key}");
-    let Some(content) = item.get(key) else { return Ok(Vec::new()) };
-    match &content.value {
-        Value::Null => Ok(Vec::new()),
-        Value::Text(text) => Ok(vec![block(Content::Text(text.clone()), path)]),
-        Value::List(parts) => {
-            let part = |(index, part)| {
-                let path = format!("{path}[{index}]");
-                Ok(block(self::part(part, &path, reading)?, path))
-            };
-            parts.iter().enumerate().map(part).collect()
-        }
-        _ => Err(fault(content, &path, format!("{path} must be a string or a list, not {}", content.kind()))),
-    }
 }
 
 fn part<'a>(part: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Content<'a>> {

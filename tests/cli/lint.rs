@@ -52,7 +52,7 @@ fn codes_and_families_are_allowed_and_denied() {
     let denied =
         polyloop(["lint", &live, "--allow", "encoding", "--deny", "encoding.nul", "-f", "json"]).exits(1).json();
     assert_eq!(denied["counts"]["error"], 1);
-    let inside = scratch.file("inside.yaml", &format!("{LIVE}metadata: {{lint: {{allow: [encoding]}}}}\n"));
+    let inside = scratch.file("inside.yaml", format!("{LIVE}metadata: {{lint: {{allow: [encoding]}}}}\n"));
     polyloop(["lint", &inside]).exits(0);
     let unknown = polyloop(["lint", &live, "--allow", "encoding.ansy"]);
     assert!(unknown.exits(2).stderr.contains("did you mean encoding.ansi?"), "{}", unknown.stderr);
