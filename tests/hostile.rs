@@ -372,3 +372,16 @@ fn long_logs() {
     }
     refuse("nested.json", nested);
 }
+
+#[test]
+fn many_findings() {
+    const MANY: usize = 60_000;
+    let own = |at: usize| format!("c{at}");
+    let scratch = tempfile::tempdir().expect("a folder can be made");
+    let file = scratch.path().join("calls.json");
+    std::fs::write(&file, calls(MANY, own, None)).expect("a file can be written");
+    for format in ["text", "json", "github", "sarif"] {
+        let ran = run(Command::new(BINARY).args(["lint", "--for", "openai", "-f", format]).arg(&file), b"");
+        assert_eq!((ran.code, &*ran.stderr), (Some(1), ""), "{format}");
+    }
+}

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use common::{cases, files_under, root};
 use polyloop::lint::{self, Finding, Options, Severity, Subject};
 use polyloop::provider::Shape;
-use polyloop::read::{self, Calls, Format, Input, Recorded};
+use polyloop::read::{self, Format, Input, Recorded};
 use polyloop::{RunRequest, assemble, select};
 
 const FAMILIES: [&str; 6] = ["template", "pairing", "roles", "tools", "budget", "freshness"];
@@ -391,12 +391,10 @@ fn counts_on_recorded_runs() {
         for path in files_under(&folder).iter().filter(|path| Format::of_path(path).is_some()) {
             let name = path.file_name().expect("a name").to_string_lossy().into_owned();
             let text = fs::read_to_string(path).expect("text");
-            match read::calls(&text, Format::of_path(path), read::As::default()) {
-                Ok(Calls::Request(request)) => count(name, of_request(&request, For::default())),
-                Ok(Calls::Recorded(calls)) => calls.iter().enumerate().for_each(|(index, recorded)| {
-                    count(format!("{name}#{index}"), of_recorded(recorded, For::default()));
-                }),
-                Ok(Calls::Session(_)) => eprintln!("{name}: a session"),
+            // Of a log the last call.
+            match read::read(&text, Format::of_path(path)) {
+                Ok(Input::Request(request)) => count(name, of_request(&request, For::default())),
+                Ok(Input::Recorded(recorded)) => count(name, of_recorded(&recorded, For::default())),
                 Err(error) => eprintln!("{name}: {error}"),
             }
         }

@@ -162,7 +162,7 @@ fn no_line_is_wider_than_the_terminal() {
     for columns in [40, 50, 60, 75, 76, 80, 100, 160] {
         for (name, ..) in CASES {
             let text = fs::read_to_string(file(name)).unwrap();
-            let Calls::Recorded(recorded) = read::calls(&text, Some(Format::JsonLines), As::default()).unwrap() else {
+            let Calls::Logged(recorded) = read::calls(&text, Some(Format::JsonLines), As::default()).unwrap() else {
                 panic!("{name} is a log");
             };
             let prints: Vec<Vec<Fingerprint>> =

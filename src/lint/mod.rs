@@ -165,6 +165,8 @@ pub fn lint(subject: &Subject<'_>, options: &Options) -> Vec<Finding> {
             || Options::names(&options.deny, finding.code)
     });
     for finding in &mut findings.0 {
+        finding.message = secret::masked(std::mem::take(&mut finding.message));
+        finding.origin = secret::masked(std::mem::take(&mut finding.origin));
         if Options::names(&options.deny, finding.code) {
             finding.severity = Severity::Error;
         }

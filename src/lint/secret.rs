@@ -46,7 +46,7 @@ fn token(byte: u8) -> bool {
     word(byte) || matches!(byte, b'.' | b'+' | b'/' | b'=' | b'~')
 }
 
-const SHAPES: [Shape; 20] = [
+const SHAPES: [Shape; 21] = [
     shape("an API key (sk-)", "sk-", word, 20),
     shape("a secret payment key", "sk_live_", alphanumeric, 20),
     shape("a restricted payment key", "rk_live_", alphanumeric, 20),
@@ -66,6 +66,7 @@ const SHAPES: [Shape; 20] = [
     shape("a Google API key", "AIza", word, 35),
     shape("a Hugging Face token", "hf_", alphanumeric, 30),
     shape("an npm token", "npm_", alphanumeric, 36),
+    shape("a SendGrid key", "SG.", token, 60),
     shape("a bearer token", "Bearer ", token, 24),
 ];
 
@@ -80,6 +81,21 @@ fn find(subject: &Subject<'_>, findings: &mut Findings) {
         };
         findings.add(&KEY, &block.origin, format!("what looks like {kind} at line {line}, column {column}{more}"));
     }
+}
+
+/// Words of a finding, without what looks like a key: ids and names may be one too.
+pub(super) fn masked(words: String) -> String {
+    let mut masked = words;
+    for shape in &SHAPES {
+        loop {
+            let first = of_shape(&masked, shape).next();
+            let Some((at, kind)) = first else { break };
+            let start = at + shape.start.len();
+            let len = masked.as_bytes()[start..].iter().take_while(|byte| (shape.follows)(**byte)).count();
+            masked.replace_range(at..start + len, &format!("[{kind}]"));
+        }
+    }
+    masked
 }
 
 #[derive(Default)]

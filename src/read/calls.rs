@@ -3,7 +3,9 @@
 use super::recorded::{self, As};
 use super::session::Session;
 use super::{Format, Input, Lines, Recorded, json, json_lines, lines_are, parse, read_as, session};
+use crate::context::Context;
 use crate::error::Result;
+use crate::provider::Wire;
 
 /// The calls of a document, in its order.
 #[derive(Debug)]
@@ -11,9 +13,34 @@ pub enum Calls<'a> {
     /// A run request: each completed step is a call.
     Request(Box<crate::request::RunRequest<'a>>),
     /// Calls that were recorded, each by itself.
-    Recorded(Vec<Recorded<'a>>),
+    Logged(Vec<LoggedCall<'a>>),
     /// The calls of a session.
     Session(Session<'a>),
+}
+
+/// A call that was recorded. Of its body no more is kept than what a trace looks at.
+#[derive(Debug)]
+pub struct LoggedCall<'a> {
+    /// Where its body stands in the log.
+    pub path: String,
+    /// What the model was given.
+    pub context: Context<'a>,
+    /// The model that was asked, where that is recorded.
+    pub model: Option<String>,
+    /// Where markers for the cache stand.
+    pub markers: Vec<String>,
+}
+
+impl<'a> From<Recorded<'a>> for LoggedCall<'a> {
+    fn from(recorded: Recorded<'a>) -> Self {
+        let wire = recorded.wire.as_deref();
+        LoggedCall {
+            path: recorded.call.map(|call| call.path).unwrap_or_default(),
+            model: wire.and_then(Wire::model),
+            markers: wire.map(Wire::markers).unwrap_or_default(),
+            context: recorded.context,
+        }
+    }
 }
 
 /// Reads every call that a document holds.
@@ -26,14 +53,14 @@ pub fn calls<'a>(text: &'a str, format: Option<Format>, taken: As) -> Result<Cal
         let root = parse(text, format).map_err(|error| error.locate(text.as_bytes()))?;
         let found = recorded::all(root, (format == Format::Json).then_some(text), taken);
         if let Some(calls) = found.map_err(|error| error.locate(text.as_bytes()))? {
-            return Ok(Calls::Recorded(calls));
+            return Ok(Calls::Logged(calls));
         }
     } else if lines_are(text)? == Lines::Log {
         return log(text, taken);
     }
     Ok(match read_as(text, Some(format), taken)? {
         Input::Request(request) => Calls::Request(request),
-        Input::Recorded(recorded) => Calls::Recorded(vec![recorded]),
+        Input::Recorded(recorded) => Calls::Logged(vec![recorded.into()]),
     })
 }
 
@@ -47,19 +74,17 @@ fn log(text: &str, taken: As) -> Result<Calls<'_>> {
         }
         let is_body = recorded::is_body(&root);
         let found = match is_body {
-            true => Some(vec![recorded::read(root, Some(line), taken).map_err(located)?]),
+            true => Some(vec![recorded::read(root, Some(line), taken).map_err(located)?.into()]),
             false => recorded::all(root, Some(line), taken).map_err(located)?,
         };
-        for mut recorded in found.into_iter().flatten() {
-            let path = recorded.call.as_ref().map(|call| call.path.clone()).unwrap_or_default();
-            let index = calls.len();
-            recorded.call = Some(recorded::Call { index, of: 0, path: format!("[{number}]{path}") });
-            calls.push(recorded);
+        for mut call in found.into_iter().flatten() {
+            call.path = format!("[{number}]{}", call.path);
+            calls.push(call);
         }
     }
     if calls.is_empty() {
         // What is wrong with it is said where one call is asked for.
-        return recorded::log(json_lines(text), taken).map(|recorded| Calls::Recorded(vec![recorded]));
+        return recorded::log(json_lines(text), taken).map(|recorded| Calls::Logged(vec![recorded.into()]));
     }
-    Ok(Calls::Recorded(calls))
+    Ok(Calls::Logged(calls))
 }

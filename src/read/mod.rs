@@ -29,7 +29,7 @@ pub(crate) use pieces::whole_chars;
 pub(crate) use request::step;
 
 pub use crate::context::node::limits;
-pub use calls::{Calls, calls};
+pub use calls::{Calls, LoggedCall, calls};
 pub use folder::Folder;
 pub use recorded::{As, Call};
 pub use session::{Session, SessionCall};
@@ -37,7 +37,7 @@ pub use session::{Session, SessionCall};
 use std::path::Path;
 
 use crate::context::{Context, Json, Store, node, reader as json};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Position, Result};
 use crate::provider::{Shape, Unmodelled, Wire};
 use crate::request::RunRequest;
 use node::{Node, Value};
@@ -225,6 +225,14 @@ pub fn place(error: Error, text: &str, format: Option<Format>) -> Error {
     match parse(text, format.unwrap_or_else(|| Format::of_content(text))) {
         Ok(root) => position::place(error, &root, text).locate(text.as_bytes()),
         Err(_) => error,
+    }
+}
+
+/// The line and column of the parts of a document that stand at some paths; nothing for a path that leads nowhere.
+pub fn positions(text: &str, format: Option<Format>, paths: &[String]) -> Vec<Option<Position>> {
+    match parse(text, format.unwrap_or_else(|| Format::of_content(text))) {
+        Ok(root) => position::positions(&root, text, paths),
+        Err(_) => vec![None; paths.len()],
     }
 }
 

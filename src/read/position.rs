@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::node::{Node, Span, Value};
 use crate::context::Key;
-use crate::error::Error;
+use crate::error::{Error, Position};
 
 /// Gives an error of a rule between parts the place of the part that breaks it. A range the error has is one in the
 /// text of that part.
@@ -39,10 +39,7 @@ fn find<'n, 'a>(node: &'n Node<'a>, path: &str) -> Found<'n, 'a> {
                 let behind = behind.filter(|behind| behind.is_empty() || behind.starts_with(['.', '[']))?;
                 Some((&entry.value, Some(entry.key_span), behind))
             }),
-            Value::List(items) => items
-                .iter()
-                .enumerate()
-                .find_map(|(index, item)| Some((item, None, rest.strip_prefix(&format!("[{index}]"))?))),
+            Value::List(items) => index_at(rest).and_then(|(index, behind)| Some((items.get(index)?, None, behind))),
             _ => None,
         };
         let Some((node, key_span, behind)) = next else {
@@ -53,6 +50,40 @@ fn find<'n, 'a>(node: &'n Node<'a>, path: &str) -> Found<'n, 'a> {
         rest = behind;
     }
     found
+}
+
+/// The index that a path begins with, and what stands behind it.
+fn index_at(path: &str) -> Option<(usize, &str)> {
+    let (index, behind) = path.strip_prefix('[')?.split_once(']')?;
+    index.parse().ok().map(|index| (index, behind))
+}
+
+/// Where the parts at some paths stand, or the innermost on the way to them, each as line and column; nothing for a path
+/// that leads nowhere.
+pub(crate) fn positions(root: &Node<'_>, source: &str, paths: &[String]) -> Vec<Option<Position>> {
+    // A list of messages is what the body under that name holds.
+    let is_list = matches!(root.value, Value::List(_));
+    let inside = |path: &'_ String| match path.strip_prefix("messages") {
+        Some(rest) if is_list => rest.to_owned(),
+        _ => path.clone(),
+    };
+    let places = paths.iter().enumerate().map(|(at, path)| (at, find(root, &inside(path)).node));
+    let mut starts: Vec<(usize, usize)> =
+        places.filter(|(_, node)| !std::ptr::eq(*node, root)).map(|(at, node)| (node.span.start, at)).collect();
+    starts.sort_unstable();
+    let mut positions = vec![None; paths.len()];
+    let (mut from, mut position) = (0, Position { line: 1, column: 1 });
+    for (start, at) in starts {
+        for character in source[from..start].chars() {
+            match character {
+                '\n' => position = Position { line: position.line + 1, column: 1 },
+                _ => position.column += 1,
+            }
+        }
+        from = start;
+        positions[at] = Some(position);
+    }
+    positions
 }
 
 /// Where a range of a decoded text stands in the source. `None` where the two do not run side by side: a folded

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::calls::LoggedCall;
 use super::node::{Entry, Node, Value};
 use super::{Recorded, json, messages, request, session};
 use crate::context::{Context, Key};
@@ -54,7 +55,7 @@ pub(crate) fn read<'a>(root: Node<'a>, text: Option<&'a str>, taken: As) -> Resu
 }
 
 /// Reads every call of a log; `None` for what is none.
-pub(super) fn all<'a>(mut root: Node<'a>, text: Option<&'a str>, taken: As) -> Result<Option<Vec<Recorded<'a>>>> {
+pub(super) fn all<'a>(mut root: Node<'a>, text: Option<&'a str>, taken: As) -> Result<Option<Vec<LoggedCall<'a>>>> {
     if is_body(&root) || request::is_meant(&root) {
         return Ok(None);
     }
@@ -64,10 +65,11 @@ pub(super) fn all<'a>(mut root: Node<'a>, text: Option<&'a str>, taken: As) -> R
     for (index, Found { at, path, is_text }) in found.into_iter().enumerate() {
         let node = take(&mut root, &at);
         let call = Some(Call { index, of, path });
-        calls.push(match is_text {
+        let recorded = match is_text {
             true => body_in_text(&node, taken, call)?,
             false => body(node, text.map(Cow::Borrowed), taken.shape, call)?,
-        });
+        };
+        calls.push(recorded.into());
     }
     Ok((of > 0).then_some(calls))
 }

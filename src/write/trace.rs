@@ -111,8 +111,13 @@ impl TraceView<'_> {
             lines.push(format!("#{} {} ({}) must stay, and left", left.message, left.origin, left.role));
         }
         let evicted: Vec<usize> = call.evicted.iter().filter(|left| !left.pinned).map(|left| left.message).collect();
-        if let (Some(first), Some(last)) = (evicted.first(), evicted.last()) {
-            let which = if first == last { format!("#{first}") } else { format!("#{first}–{last}") };
+        if !evicted.is_empty() {
+            let runs = evicted.chunk_by(|a, b| a + 1 == *b);
+            let which = runs.map(|run| match run {
+                [first, .., last] => format!("#{first}–{last}"),
+                _ => format!("#{}", run[0]),
+            });
+            let which = which.collect::<Vec<_>>().join(", ");
             let were = count(evicted.len() as u64, "message");
             lines.push(format!("{were} of the call before left: {which}"));
         }
@@ -122,7 +127,8 @@ impl TraceView<'_> {
             lines.push(format!("by the rules {read} tokens read, {written} written: {why}"));
         }
         for line in lines {
-            let room = columns.saturating_sub(7);
+            // Only a terminal has an edge.
+            let room = look.columns.map_or(usize::MAX, |_| columns.saturating_sub(7));
             let line = Visible(&line).to_string();
             let shown = cut(&line, room);
             writeln!(out, "       {}", look.styles.faint.paint(shown))?;

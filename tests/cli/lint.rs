@@ -91,3 +91,22 @@ fn what_it_is_meant_for_is_a_provider_or_a_template() {
     polyloop(["lint", &clean, "--for", "fixtures/providers/templates/merging.jinja"]).exits(0);
     assert_eq!(polyloop(["lint", &clean, "--for", "nowhere.jinja"]).exits(2).code, Some(2));
 }
+
+/// An id and a name may be a key too.
+#[test]
+fn a_key_is_told_by_no_rule() {
+    let key = format!("ghp_{}", "aB3dEf7hIjaB3dEf7hIjaB3dEf7hIjkL9mNo");
+    let call = format!(r#"{{"id":"{key}","type":"function","function":{{"name":"{key}","arguments":"{{}}"}}}}"#);
+    let body = format!(
+        r#"{{"messages":[{{"role":"user","content":"go"}},{{"role":"assistant","tool_calls":[{call}]}},{{"role":"{key}","content":"{key}"}}]}}"#
+    );
+    let scratch = Scratch::new();
+    let file = scratch.file("body.json", body);
+    for target in [&[][..], &["--for", "openai"], &["--for", "anthropic"]] {
+        for format in ["text", "json", "github", "sarif"] {
+            let ran = polyloop([&["lint", &file, "--format", format], target].concat());
+            assert!(!ran.exits(1).text().contains("aB3dEf7"), "{format}: {}", ran.text());
+            assert!(ran.text().contains("pairing.missing_result"), "{format}: {}", ran.text());
+        }
+    }
+}

@@ -566,11 +566,11 @@ pub struct Lint {
     pub format: LintFormat,
 
     /// List the rules
-    #[arg(long, conflicts_with_all = ["input", "explain"])]
+    #[arg(long, conflicts_with_all = ["input", "explain", "format"])]
     pub rules: bool,
 
     /// Say what a rule is about
-    #[arg(long, value_name = "CODE", conflicts_with = "input")]
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["input", "format"])]
     pub explain: Option<String>,
 
     #[command(flatten)]

@@ -7,7 +7,7 @@ use polyloop::lint::{Finding, Options, Severity, Subject, lint, rule, rules};
 use polyloop::provider::Shape;
 use polyloop::read::{self, Format};
 use polyloop::write::{LintReport, write_explanation, write_rules};
-use polyloop::{Code, Error, Result};
+use polyloop::{Error, Result};
 
 use super::render::usage;
 use crate::args::{Lint as Args, LintFormat};
@@ -59,7 +59,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> anyhow::Result<Exit> {
         &options,
     );
     let base = recorded.and_then(|recorded| recorded.call.as_ref()).map(|call| &*call.path).unwrap_or_default();
-    let positions: Vec<Option<Position>> = findings.iter().map(|finding| position(finding, base, &source)).collect();
+    let positions = positions(&findings, base, &source);
     let report = LintReport {
         source: &source.name,
         findings: &findings,
@@ -76,18 +76,19 @@ pub fn run(args: &Args, terminal: &Terminal) -> anyhow::Result<Exit> {
     Ok(if is_found { Exit::Differs } else { Exit::Done })
 }
 
-/// Where a finding stands in the file, where its place can be found there.
-fn position(finding: &Finding, base: &str, source: &Source) -> Option<Position> {
-    let text = source.text().ok()?;
+/// Where the findings stand in the file, where their places can be found there.
+fn positions(findings: &[Finding], base: &str, source: &Source) -> Vec<Option<Position>> {
+    let Ok(text) = source.text() else { return Vec::new() };
     let format = source.format_of(text);
     if format == Format::JsonLines {
-        return None;
+        return Vec::new();
     }
-    // What an entry or a fragment is called is no part of its path.
-    let origin = finding.origin.split('#').next().unwrap_or_default();
-    let path = if base.is_empty() { origin.to_owned() } else { format!("{base}.{origin}") };
-    let error = Error::new(Code::InputShape, "found").with_path(path);
-    read::place(error, text, Some(format)).position()
+    let path = |finding: &Finding| {
+        // What an entry or a fragment is called is no part of its path.
+        let origin = finding.origin.split('#').next().unwrap_or_default();
+        if base.is_empty() { origin.to_owned() } else { format!("{base}.{origin}") }
+    };
+    read::positions(text, Some(format), &findings.iter().map(path).collect::<Vec<_>>())
 }
 
 /// Codes of rules or families that there are.

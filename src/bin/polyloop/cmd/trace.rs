@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use polyloop::context::{Context, Fingerprint, Message, Origin};
-use polyloop::read::{self, Calls, Session};
+use polyloop::read::{self, Calls, LoggedCall, Session};
 use polyloop::trace::cache::{Provider, Rules, simulate};
 use polyloop::trace::{Call, Trace};
 use polyloop::write::TraceView;
@@ -33,8 +33,12 @@ pub fn run(args: &Args, terminal: &Terminal) -> anyhow::Result<Exit> {
     for source in &sources {
         documents.push(read_calls(args, input, source)?);
     }
+    let max_prompt_chars = documents.iter().find_map(|calls| match calls {
+        Calls::Request(request) => request.parts().max_prompt_chars,
+        _ => None,
+    });
     let mut laid = Laid::default();
-    for (source, calls) in sources.iter().zip(&documents) {
+    for (source, calls) in sources.iter().zip(&mut documents) {
         let prefix = if sources.len() == 1 { "" } else { &source.name };
         laid.add(prefix, calls).map_err(|error| placed(source, error))?;
     }
@@ -50,10 +54,6 @@ pub fn run(args: &Args, terminal: &Terminal) -> anyhow::Result<Exit> {
     });
     let cached = rules.map(|rules| simulate(&calls, &trace, rules));
     let name = name_of(input);
-    let max_prompt_chars = documents.iter().find_map(|calls| match calls {
-        Calls::Request(request) => request.parts().max_prompt_chars,
-        _ => None,
-    });
     let view = TraceView { source: &name, trace: &trace, max_prompt_chars, cached: cached.as_deref() };
     write_out(args.output.as_deref(), |out| match args.format {
         TraceFormat::Json => write_json(out, &view, true),
@@ -135,25 +135,21 @@ struct One {
 }
 
 impl<'l> Laid<'l> {
-    fn add(&mut self, prefix: &str, calls: &'l Calls<'_>) -> Result<()> {
+    fn add(&mut self, prefix: &str, calls: &'l mut Calls<'_>) -> Result<()> {
         let path = |path: &str| match prefix {
             "" => path.to_owned(),
             _ => format!("{prefix}{path}"),
         };
         match calls {
             Calls::Request(request) => self.add_request(request, path)?,
-            Calls::Recorded(recorded) => {
-                for recorded in recorded {
-                    let (group, len) = self.group(recorded.context.borrow());
-                    let at = recorded.call.as_ref().map(|call| &*call.path).unwrap_or_default();
-                    let wire = recorded.wire.as_deref();
-                    let (model, markers) = (wire.and_then(|wire| wire.model()), wire.map(|wire| wire.markers()));
-                    let markers = markers.unwrap_or_default();
-                    self.calls.push(One { path: path(at), group, messages: 0..len, model, markers });
+            Calls::Logged(logged) => {
+                for LoggedCall { path: at, context, model, markers } in logged.drain(..) {
+                    let (group, len) = self.group(context);
+                    self.calls.push(One { path: path(&at), group, messages: 0..len, model, markers });
                 }
             }
             Calls::Session(Session { conversations, calls }) => {
-                let groups = [0, 1].map(|side: usize| self.group(conversations[side].borrow()).0);
+                let groups = conversations.each_mut().map(|side| self.group(std::mem::take(side)).0);
                 for call in calls {
                     let group = groups[usize::from(call.is_side)];
                     let messages = call.messages.clone();
