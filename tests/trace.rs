@@ -180,7 +180,8 @@ fn no_line_is_wider_than_the_terminal() {
                 })
                 .collect();
             let trace = Trace::of(&calls);
-            let view = TraceView { source: name, trace: &trace, max_prompt_chars: Some(10), cached: None };
+            let view =
+                TraceView { source: name, trace: &trace, max_prompt_chars: Some(10), cached: None, cost: Some(1.5) };
             let mut out = Vec::new();
             view.write(&Look { columns: Some(columns), ..Look::default() }, &mut out).unwrap();
             let text = String::from_utf8(out).unwrap();
@@ -235,7 +236,10 @@ fn what_breaks_sharing_across_runs_is_named() {
         "would_share_chars": 2 * tail,
     }]);
     assert_eq!(report["breaks"], expected);
+    let tree = json!([{"depth": 0, "runs": 3, "from": 0, "messages": 1, "chars": head, "origin": "prefix[0]"}]);
+    assert_eq!(report["tree"], tree);
     let text = polyloop(["trace", "--across", folder.path().to_str().unwrap()]);
+    assert!(text.exits(0).text().contains("   3 runs: 1 message, 15 chars from prefix[0]"), "{}", text.text());
     assert!(text.exits(0).text().contains("injections.skills[0]#clock"));
 
     let same = runs(|_| "It is noon.".to_owned());
@@ -244,6 +248,8 @@ fn what_breaks_sharing_across_runs_is_named() {
     let report = polyloop(args).exits(0).json();
     assert_eq!(report["breaks"], json!([]));
     assert_eq!(report["shared_by_all"], 4);
+    assert_eq!(report["tree"].as_array().unwrap().len(), 1);
+    assert_eq!(report["tree"][0]["messages"], 4);
     assert!(polyloop(["trace", "a.json", "b.json"]).exits(2).stderr.contains("--across"));
 }
 
@@ -276,6 +282,22 @@ fn the_rules_of_openai_go_in_steps() {
     let other = json!({"model": "m", "messages": [{"role": "system", "content": format!("y{}", "x".repeat(4399))}, said("go")]});
     assert_eq!(cached("openai", &[first.clone(), other], &[])[1].0, 0);
     assert_eq!(cached("openai", &[first.clone(), first], &["--min-tokens", "2048"])[1].0, 0);
+}
+
+#[test]
+fn prices_are_gone_by_where_they_are_given() {
+    let system = json!({"role": "system", "content": "x".repeat(4400)});
+    let line = json!({"model": "m", "messages": [system, {"role": "user", "content": "go"}]}).to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.jsonl");
+    fs::write(&path, format!("{line}\n{line}\n")).unwrap();
+    let args = ["trace", path.to_str().unwrap(), "-f", "json", "--provider", "openai", "--chars-per-token", "4"];
+    assert!(polyloop(args).exits(0).json()["cost"].is_null());
+    let report = polyloop([&args[..], &["--prices", "10,1,20"]].concat()).exits(0).json();
+    // 1,100 tokens a call: 1,024 of them written, then read; 76 are neither.
+    let expected = (1024.0 * 20.0 + 76.0 * 10.0 + 1024.0 + 76.0 * 10.0) / 1e6;
+    assert!((report["cost"].as_f64().unwrap() - expected).abs() < 1e-9, "{report}");
+    polyloop([&args[..], &["--prices", "10,1"]].concat()).exits(2);
 }
 
 #[test]

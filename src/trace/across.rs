@@ -44,6 +44,25 @@ pub struct Across {
     pub shared_by_all_chars: u64,
     /// Where runs part, the dearest first.
     pub breaks: Vec<Break>,
+    /// What is shared, as a tree: the branches that more than one run goes along.
+    pub tree: Vec<Branch>,
+}
+
+/// Messages in a row that the same runs have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Branch {
+    /// How many branches lie before it.
+    pub depth: usize,
+    /// How many runs go along it.
+    pub runs: usize,
+    /// Its first message, counted from 0 (tools count as one).
+    pub from: usize,
+    /// How many messages it has.
+    pub messages: usize,
+    /// Their size in characters.
+    pub chars: u64,
+    /// Where the first of them came from.
+    pub origin: String,
 }
 
 /// A place where runs part.
@@ -115,7 +134,33 @@ impl Runs {
             shared_by_all,
             shared_by_all_chars: stem.iter().map(|&message| self.chars(message)).sum(),
             breaks,
+            tree: self.branches(&tree),
         }
+    }
+
+    /// The branches that more than one run goes along, each before those that part from it, the most trodden first.
+    fn branches(&self, tree: &Tree) -> Vec<Branch> {
+        let mut branches = Vec::new();
+        let shared = |at: usize| {
+            let mut next: Vec<usize> =
+                tree.nodes[at].next.iter().copied().filter(|&next| tree.nodes[next].runs > 1).collect();
+            next.sort_by_key(|&next| tree.nodes[next].runs);
+            next
+        };
+        let mut open: Vec<(usize, usize, usize)> = shared(0).into_iter().map(|at| (at, 0, 0)).collect();
+        while let Some((first, depth, from)) = open.pop() {
+            let runs = tree.nodes[first].runs;
+            let (mut at, mut messages, mut chars) = (first, 1, self.chars(tree.nodes[first].message));
+            while let [only] = *tree.nodes[at].next
+                && tree.nodes[only].runs == runs
+            {
+                (at, messages, chars) = (only, messages + 1, chars + self.chars(tree.nodes[only].message));
+            }
+            let origin = self.messages[tree.nodes[first].message].origin.clone();
+            branches.push(Branch { depth, runs, from, messages, chars, origin });
+            open.extend(shared(at).into_iter().map(|next| (next, depth + 1, from + messages)));
+        }
+        branches
     }
 
     /// The characters that these begin with as another does.

@@ -33,8 +33,33 @@ pub struct Cached {
     pub read_tokens: u64,
     /// Tokens that would be written to it.
     pub written_tokens: u64,
+    /// Tokens that would be neither.
+    pub other_tokens: u64,
     /// Why no more.
     pub why: &'static str,
+}
+
+/// What a million tokens cost, as one is told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prices {
+    /// Tokens that are neither read from the cache nor written to it.
+    pub input: f64,
+    /// Tokens that are read from it.
+    pub read: f64,
+    /// Tokens that are written to it.
+    pub written: f64,
+}
+
+impl Prices {
+    /// What all of these calls would cost.
+    pub fn of(self, cached: &[Cached]) -> f64 {
+        let cost = |call: &Cached| {
+            let Cached { read_tokens, written_tokens, other_tokens, .. } = call;
+            let of = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
+            of(*read_tokens, self.read) + of(*written_tokens, self.written) + of(*other_tokens, self.input)
+        };
+        cached.iter().map(cost).sum()
+    }
 }
 
 /// What the rules make of every call.
@@ -43,10 +68,13 @@ pub fn simulate(calls: &[Call<'_>], trace: &Trace, rules: Rules) -> Vec<Cached> 
     let each = calls.iter().zip(&trace.calls);
     each.map(|(call, traced)| {
         let previous = traced.previous.map(|previous| &calls[previous]);
-        match rules.provider {
+        let mut cached = match rules.provider {
             Provider::OpenAi => openai(rules, traced.chars + tools_chars(call), traced.kept_chars, call, previous),
             Provider::Anthropic => anthropic(rules, call, previous, &mut written[traced.conversation]),
-        }
+        };
+        let all = tokens(rules, traced.chars + tools_chars(call));
+        cached.other_tokens = all.saturating_sub(cached.read_tokens + cached.written_tokens);
+        cached
     })
     .collect()
 }
@@ -63,7 +91,12 @@ fn openai(rules: Rules, chars: u64, kept: u64, call: &Call<'_>, previous: Option
     const STEP: u64 = 128;
     let all = tokens(rules, chars);
     if all < rules.min_tokens {
-        return Cached { read_tokens: 0, written_tokens: 0, why: "the prompt is shorter than what is cached" };
+        return Cached {
+            read_tokens: 0,
+            written_tokens: 0,
+            other_tokens: 0,
+            why: "the prompt is shorter than what is cached",
+        };
     }
     let same_tools = previous.is_some_and(|previous| previous.tools == call.tools);
     let kept = if same_tools { kept + tools_chars(call) } else { 0 };
@@ -74,7 +107,7 @@ fn openai(rules: Rules, chars: u64, kept: u64, call: &Call<'_>, previous: Option
         Some(_) if read_tokens == 0 => "less than the shortest prefix is shared",
         Some(_) => "prefixes are cached in steps of 128 tokens",
     };
-    Cached { read_tokens, written_tokens: all / STEP * STEP - read_tokens, why }
+    Cached { read_tokens, written_tokens: all / STEP * STEP - read_tokens, other_tokens: 0, why }
 }
 
 /// A prefix that was written: how many blocks it has, and their size.
@@ -118,7 +151,7 @@ fn anthropic(rules: Rules, call: &Call<'_>, previous: Option<&Call<'_>>, written
             written.push(entry);
         }
     }
-    Cached { read_tokens, written_tokens: longest.saturating_sub(read_tokens), why }
+    Cached { read_tokens, written_tokens: longest.saturating_sub(read_tokens), other_tokens: 0, why }
 }
 
 /// The blocks of a call in the order of the cache, tools first: where each stands, and its size.

@@ -37,13 +37,24 @@ impl AcrossView<'_> {
     pub fn write<W: Write>(&self, look: &Look, out: &mut W) -> io::Result<()> {
         const SHOWN: usize = 10;
         let columns = look.columns.unwrap_or(80).clamp(40, 160);
-        let Across { runs, sent_chars, shared_chars, shared_by_all, shared_by_all_chars, breaks } = self.across;
+        let Across { runs, sent_chars, shared_chars, shared_by_all, shared_by_all_chars, breaks, tree } = self.across;
         let share =
             if *sent_chars == 0 { 0 } else { (u128::from(*shared_chars) * 100 / u128::from(*sent_chars)) as u64 };
         writeln!(out, "{}", look.styles.strong.paint(count(*runs as u64, "run")))?;
         writeln!(out, " {} of {} chars shared, {share} %", thousands(*shared_chars), thousands(*sent_chars))?;
         let messages = count(*shared_by_all as u64, "message");
         writeln!(out, " all begin with {messages}, {} chars", thousands(*shared_by_all_chars))?;
+        for branch in tree.iter().take(SHOWN) {
+            let indent = "  ".repeat(branch.depth.min(columns / 8));
+            let runs = count(branch.runs as u64, "run");
+            let what = format!("{}, {} chars", count(branch.messages as u64, "message"), thousands(branch.chars));
+            let head = format!("   {indent}{runs}: {what} from ");
+            let origin = Visible(&branch.origin).to_string();
+            writeln!(out, "{head}{}", shortened(&origin, columns.saturating_sub(head.width()).max(8)))?;
+        }
+        if tree.len() > SHOWN {
+            writeln!(out, "   and {} more of the tree", thousands((tree.len() - SHOWN) as u64))?;
+        }
         if breaks.is_empty() {
             return writeln!(out, " {}", look.styles.good.paint("none parts from the others"));
         }

@@ -23,6 +23,8 @@ pub struct TraceView<'v> {
     pub max_prompt_chars: Option<u64>,
     /// What a provider's rules make of every call, where that was asked for.
     pub cached: Option<&'v [Cached]>,
+    /// What that would cost, where prices were given.
+    pub cost: Option<f64>,
 }
 
 impl Serialize for TraceView<'_> {
@@ -34,6 +36,9 @@ impl Serialize for TraceView<'_> {
         map.serialize_entry("summary", &self.trace.summary)?;
         if let Some(cached) = self.cached {
             map.serialize_entry("cached", cached)?;
+        }
+        if let Some(cost) = self.cost {
+            map.serialize_entry("cost", &cost)?;
         }
         map.end()
     }
@@ -121,7 +126,8 @@ impl TraceView<'_> {
             let were = count(evicted.len() as u64, "message");
             lines.push(format!("{were} of the call before left: {which}"));
         }
-        if let Some(Cached { read_tokens, written_tokens, why }) = self.cached.and_then(|cached| cached.get(call.call))
+        if let Some(Cached { read_tokens, written_tokens, why, .. }) =
+            self.cached.and_then(|cached| cached.get(call.call))
         {
             let (read, written) = (thousands(*read_tokens), thousands(*written_tokens));
             lines.push(format!("by the rules {read} tokens read, {written} written: {why}"));
@@ -144,6 +150,9 @@ impl TraceView<'_> {
         }
         let [kept, new, again] = [summary.shared_chars, summary.new_chars, summary.resent_chars].map(thousands);
         writeln!(out, "{}", cut(&format!(" chars   {kept} kept, {new} new, {again} sent again"), columns))?;
+        if let Some(cost) = self.cost {
+            writeln!(out, "{}", cut(&format!(" cost    {cost:.6} by the rules and the prices given"), columns))?;
+        }
         if let Some(limit) = self.max_prompt_chars {
             let passed = self.trace.calls.iter().find(|call| call.chars > limit);
             let words = match passed {

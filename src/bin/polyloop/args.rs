@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use polyloop::context::Json;
 use polyloop::provider::Shape;
 use polyloop::read::As;
+use polyloop::trace::cache::Prices;
 use polyloop::{Code, Error, Result};
 
 use crate::io::name_of;
@@ -491,6 +492,10 @@ pub struct Trace {
     #[arg(long, value_name = "N", requires = "provider", value_parser = positive)]
     pub chars_per_token: Option<f64>,
 
+    /// What a million tokens cost: input, read from the cache and written to it, such as 3,0.3,3.75
+    #[arg(long, value_name = "INPUT,READ,WRITTEN", requires = "provider", value_parser = prices)]
+    pub prices: Option<Prices>,
+
     /// The shortest prefix that is cached, in tokens; some models want more than most
     #[arg(long, value_name = "N", default_value_t = 1024, requires = "provider")]
     pub min_tokens: u64,
@@ -513,6 +518,17 @@ pub enum TraceFormat {
     Text,
     /// One document, polyloop.trace/1
     Json,
+}
+
+/// Three prices.
+fn prices(text: &str) -> Result<Prices, String> {
+    let numbers: Vec<f64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    match *numbers {
+        [input, read, written] if numbers.iter().all(|price| price.is_finite() && *price >= 0.0) => {
+            Ok(Prices { input, read, written })
+        }
+        _ => Err("write three numbers: 3,0.3,3.75".to_owned()),
+    }
 }
 
 /// A number above zero.

@@ -53,8 +53,9 @@ pub fn run(args: &Args, terminal: &Terminal) -> anyhow::Result<Exit> {
         min_tokens: args.min_tokens,
     });
     let cached = rules.map(|rules| simulate(&calls, &trace, rules));
+    let cost = args.prices.zip(cached.as_deref()).map(|(prices, cached)| prices.of(cached));
     let name = name_of(input);
-    let view = TraceView { source: &name, trace: &trace, max_prompt_chars, cached: cached.as_deref() };
+    let view = TraceView { source: &name, trace: &trace, max_prompt_chars, cached: cached.as_deref(), cost };
     write_out(args.output.as_deref(), |out| match args.format {
         TraceFormat::Json => write_json(out, &view, true),
         TraceFormat::Text => view.write(&terminal.look(args.output.as_deref()), out),
