@@ -157,14 +157,7 @@ pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
 
 fn write_system<'c>(head: &[Turn<'c>], writing: &mut Writing<'c>) -> Option<Draft<'c>> {
     let (first, others) = head.split_first()?;
-    for turn in head {
-        if turn.role == Role::Developer {
-            writing.change(turn.origin, "a developer message becomes system");
-        }
-    }
-    for turn in others {
-        writing.change(turn.origin, "the boundary between two system messages");
-    }
+    writing.name_head(head);
     if let ([said], []) = (&*first.said, others)
         && let Some(text) = said.content.as_text()
     {

@@ -118,14 +118,7 @@ fn part<'a>(part: &Node<'a>, path: &str, reading: &mut Reading<'a>) -> Result<Co
 pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
     let (head, turns) = writing.turns();
     let mut body = Draft::map([]);
-    for (index, turn) in head.iter().enumerate() {
-        if turn.role == Role::Developer {
-            writing.change(turn.origin, "a developer message becomes system");
-        }
-        if index > 0 {
-            writing.change(turn.origin, "the boundary between two system messages");
-        }
-    }
+    writing.name_head(&head);
     if !head.is_empty() {
         let said = head.iter().flat_map(|turn| &turn.said);
         let blocks = said.filter_map(|said| write_block(*said, said.content, writing)).collect();

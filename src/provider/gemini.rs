@@ -152,14 +152,7 @@ pub(super) fn write<'c>(writing: &mut Writing<'c>) -> Draft<'c> {
     let (head, turns) = writing.turns();
     let mut body = Draft::map([]);
     if !head.is_empty() {
-        for (index, turn) in head.iter().enumerate() {
-            if turn.role == Role::Developer {
-                writing.change(turn.origin, "a developer message becomes the system instruction");
-            }
-            if index > 0 {
-                writing.change(turn.origin, "the boundary between two system messages");
-            }
-        }
+        writing.name_head(&head);
         let said = head.iter().flat_map(|turn| &turn.said);
         let parts = said.filter_map(|said| write_part(*said, writing)).collect();
         body.push("systemInstruction", Draft::map([("parts", Draft::List(parts))]));

@@ -156,6 +156,18 @@ impl<'c> Writing<'c> {
         (head, turns)
     }
 
+    /// Names what becomes of the system messages at the head in a shape that has one place for all of them.
+    pub fn name_head(&mut self, head: &[Turn<'c>]) {
+        for (index, turn) in head.iter().enumerate() {
+            if turn.role == Role::Developer {
+                self.change(turn.origin, "a developer message becomes system");
+            }
+            if index > 0 {
+                self.change(turn.origin, "the boundary between two system messages");
+            }
+        }
+    }
+
     fn turn(&self, index: usize) -> Turn<'c> {
         let message = &self.context.messages[index];
         let is_results = !message.blocks.is_empty()

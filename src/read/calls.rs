@@ -74,7 +74,9 @@ fn log(text: &str, taken: As) -> Result<Calls<'_>> {
         }
         let is_body = recorded::is_body(&root);
         let found = match is_body {
-            true => Some(vec![recorded::read(root, Some(line), taken).map_err(located)?.into()]),
+            true => Some(vec![
+                recorded::read(root, Some(recorded::Holds::Body), Some(line), taken).map_err(located)?.into(),
+            ]),
             false => recorded::all(root, Some(line), taken).map_err(located)?,
         };
         for mut call in found.into_iter().flatten() {

@@ -359,11 +359,9 @@ fn input<'a>(root: Node<'a>, text: &'a str, json: Option<&'a str>, taken: As) ->
         Value::Map(entries) => entries.is_empty() || request::is_meant(&root),
         _ => false,
     };
-    let is_empty_list = matches!(&root.value, Value::List(items) if items.is_empty());
-    if !is_request
-        && (is_empty_list || taken.shape.is_some() || recorded::is_recorded(&root) || messages::is_message(&root))
-    {
-        return recorded::read(root, json, taken).map(Input::Recorded);
+    let holds = if is_request { None } else { recorded::look_at(&root) };
+    if holds.is_some() || taken.shape.is_some() || !is_request && messages::is_message(&root) {
+        return recorded::read(root, holds, json, taken).map(Input::Recorded);
     }
     if !is_request && is_foreign(&root) {
         return Err(foreign(&root));

@@ -29,24 +29,36 @@ pub struct Call {
     pub path: String,
 }
 
-/// Whether a document is a body, a list of messages or a log, going by its keys.
-pub(crate) fn is_recorded(root: &Node<'_>) -> bool {
-    is_body(root) || !find(root).is_empty()
+/// What a recorded document holds.
+#[derive(Debug)]
+pub(crate) enum Holds {
+    /// A body, or a list of messages.
+    Body,
+    /// Bodies, each in a record of its own.
+    Calls(Vec<Found>),
+}
+
+/// What a document holds, going by its keys; nothing where it is no recorded prompt.
+pub(crate) fn look_at(root: &Node<'_>) -> Option<Holds> {
+    if is_body(root) || matches!(&root.value, Value::List(items) if items.is_empty()) {
+        return Some(Holds::Body);
+    }
+    let found = find(root);
+    (!found.is_empty()).then_some(Holds::Calls(found))
 }
 
 /// Reads a body, a list of messages, or one call of a log.
-pub(crate) fn read<'a>(root: Node<'a>, text: Option<&'a str>, taken: As) -> Result<Recorded<'a>> {
+pub(crate) fn read<'a>(root: Node<'a>, holds: Option<Holds>, text: Option<&'a str>, taken: As) -> Result<Recorded<'a>> {
     let text = text.map(Cow::Borrowed);
-    let is_empty = matches!(&root.value, Value::List(items) if items.is_empty());
-    if is_empty || is_body(&root) {
-        only_call(taken, &root)?;
-        return body(root, text, taken.shape, None);
-    }
-    let found = find(&root);
-    if found.is_empty() {
+    let found = match holds {
+        Some(Holds::Calls(found)) => found,
+        Some(Holds::Body) => {
+            only_call(taken, &root)?;
+            return body(root, text, taken.shape, None);
+        }
         // A shape that was named is taken at its word, and says what it misses.
-        return body(root, text, taken.shape, None);
-    }
+        None => return body(root, text, taken.shape, None),
+    };
     let (index, of) = (pick(taken, found.len())?, found.len());
     let Some(Found { at, path, is_text }) = found.into_iter().nth(index) else { unreachable!("it was picked") };
     let call = Some(Call { index, of, path });
@@ -227,7 +239,7 @@ fn is_item(node: &Node<'_>) -> bool {
 
 /// A body in a log: the way to it by places in maps and lists, the same in words, and whether it is written as text.
 #[derive(Debug, Default)]
-struct Found {
+pub(crate) struct Found {
     at: Vec<usize>,
     path: String,
     is_text: bool,

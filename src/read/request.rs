@@ -52,7 +52,7 @@ pub(crate) fn is_meant(node: &Node<'_>) -> bool {
     let has = |is: &dyn Fn(&str) -> bool| entries.iter().any(|entry| is(&entry.key));
     has(&|key| is_own(key) && !IN_BODIES.contains(&key))
         || entries.iter().all(|entry| known(&entry.key))
-        || has(&is_own) && !super::recorded::is_recorded(node)
+        || has(&is_own) && super::recorded::look_at(node).is_none()
 }
 
 /// Reads a document as a run request; `source` is the text it came from.

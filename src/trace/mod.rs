@@ -276,11 +276,11 @@ fn against(
         traced.changed.push(Changed::Tools);
     }
     let is_system = |message: &&Message<'_>| matches!(message.role, Role::System | Role::Developer);
-    if !starts_with(&of(new, call.prints, is_system), &of(old, before.prints, is_system)) {
+    if !of(new, call.prints, is_system).starts_with(&of(old, before.prints, is_system)) {
         traced.changed.push(Changed::System);
     }
     let is_other = |message: &&Message<'_>| !is_system(message);
-    if !starts_with(&of(new, call.prints, is_other), &of(old, before.prints, is_other)) {
+    if !of(new, call.prints, is_other).starts_with(&of(old, before.prints, is_other)) {
         traced.changed.push(Changed::Messages);
     }
     fn subject<'s>(name: &'s str, context: &'s Context<'s>) -> Subject<'s> {
@@ -308,10 +308,6 @@ fn of<'m>(
     is_meant: impl Fn(&&'m Message<'m>) -> bool,
 ) -> Vec<Fingerprint> {
     messages.iter().zip(prints).filter(|(message, _)| is_meant(message)).map(|(_, print)| *print).collect()
-}
-
-fn starts_with(new: &[Fingerprint], old: &[Fingerprint]) -> bool {
-    new.starts_with(old)
 }
 
 /// The change that the first difference lies in.

@@ -124,7 +124,7 @@ fn template(args: &Render, path: &Path) -> Result<ChatTemplate> {
 }
 
 /// On a terminal what it would act on is shown by its number; line breaks stay.
-fn to_terminal_safely(text: &str, out: &mut impl Write) -> std::io::Result<()> {
+pub fn to_terminal_safely(text: &str, out: &mut impl Write) -> std::io::Result<()> {
     let mut escaped = false;
     for character in text.chars() {
         if is_live(character) && character != '\n' {

@@ -9,9 +9,10 @@ use polyloop::measure::Verdict;
 use polyloop::provider::{Repair, Source as Recording, repair};
 use polyloop::read::{self, As, Format};
 use polyloop::stream::{Outline, write};
-use polyloop::write::{Report, View, is_live, write_yaml};
+use polyloop::write::{Report, View, write_yaml};
 use polyloop::{Code, Context, Error, Result};
 
+use super::chat_template::to_terminal_safely;
 use super::stream;
 use crate::args::{Render, RenderFormat};
 use crate::exit::Exit;
@@ -292,22 +293,5 @@ pub fn say_aside(report: &Report<'_>) {
 
 /// On a terminal what it would act on is escaped; the value is the same, the bytes are not.
 fn jsonl_to_terminal(context: &Context<'_>, out: &mut impl Write) -> std::io::Result<()> {
-    let stream = context.to_canonical();
-    let stream = String::from_utf8_lossy(&stream);
-    let mut escaped = false;
-    for line in stream.lines() {
-        for character in line.chars() {
-            if is_live(character) {
-                escaped = true;
-                character.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?;
-            } else {
-                write!(out, "{character}")?;
-            }
-        }
-        writeln!(out)?;
-    }
-    if escaped {
-        note("some characters are escaped for the terminal: these are not the exact bytes (redirect for those)");
-    }
-    Ok(())
+    to_terminal_safely(&String::from_utf8_lossy(&context.to_canonical()), out)
 }
