@@ -55,6 +55,7 @@ pub mod import;
 pub mod lint;
 pub mod measure;
 pub mod provider;
+pub mod query;
 pub mod read;
 pub mod request;
 pub mod select;

@@ -9,7 +9,7 @@ use super::node::{Node, Value};
 use super::{fragments, position};
 use crate::context::{Json, Role, Text};
 use crate::error::{Code, Error, Result};
-use crate::request::{Budget, Injection, InputMessage, Outcome, Parts, Run, RunRequest, Step, ToolCall};
+use crate::request::{Budget, Injection, InputMessage, Outcome, Parts, Run, RunRequest, State, Step, ToolCall};
 
 /// The keys of each object of a request.
 pub(crate) mod keys {
@@ -95,7 +95,7 @@ fn parts<'a>(node: &Node<'a>) -> Result<Parts<'a>> {
         conflicts: top.take_if_there("conflicts", root, fragments::conflicts)?.unwrap_or_default(),
         as_of: top.take_if_there("as_of", root, fragments::time)?,
         lint_allow,
-        state_revision: top.take_if_there("state", root, state_revision)?.flatten(),
+        state: top.take_if_there("state", root, state)?.unwrap_or_default(),
         budget,
     })
 }
@@ -223,10 +223,11 @@ fn budget(node: &Node<'_>, path: &Path<'_>) -> Result<(Option<u64>, Budget)> {
 }
 
 /// The state is queried, not rendered; which revision of it this is goes into the cache key.
-fn state_revision<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Option<Json<'a>>> {
+fn state<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<State<'a>> {
     free_form(node, path)?;
     let revision = node.get("revision").map(Node::to_json).transpose();
-    revision.map_err(|error| error.or_path(|| Path::Key(path, "revision").to_string()))
+    let revision = revision.map_err(|error| error.or_path(|| Path::Key(path, "revision").to_string()))?;
+    Ok(State { revision, ..State::default() })
 }
 
 fn run<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Run<'a>> {

@@ -9,6 +9,7 @@ mod hash;
 mod rules;
 mod schema;
 mod stand_in;
+mod state;
 mod time;
 mod words;
 
@@ -20,6 +21,7 @@ pub use hash::ContentHash;
 pub(crate) use rules::each_text;
 pub use schema::json_schema;
 pub(crate) use stand_in::{Left, stands_in_for};
+pub use state::{State, Variable};
 pub use time::Time;
 pub use words::{Boundary, EvidenceLevel, FragmentKind, Keep, Layer, Preference, Responsibility, Trust, Unit};
 
@@ -73,8 +75,8 @@ pub struct Parts<'a> {
     pub as_of: Option<Time<'a>>,
     /// Codes of lint rules, or families of them, that its author has looked at: `metadata: {lint: {allow: [...]}}`.
     pub lint_allow: Vec<String>,
-    /// Which state of the run it is, for the cache key.
-    pub state_revision: Option<Json<'a>>,
+    /// The state of the run, to be queried; never in the prompt.
+    pub state: State<'a>,
     /// The space the selection is made in.
     pub budget: Budget,
 }

@@ -307,6 +307,6 @@ fn cache_key(request: &RunRequest<'_>, entries: &[Entry<'_>]) -> ContentHash {
     let parts = request.parts();
     let hashes: Vec<ContentHash> = entries.iter().map(|entry| entry.content_hash).collect();
     let run = &parts.run;
-    let key = (&run.agent_version, &run.policy_version, &parts.state_revision, &run.capability_set_version, hashes);
+    let key = (&run.agent_version, &run.policy_version, &parts.state.revision, &run.capability_set_version, hashes);
     ContentHash::of_bytes(&serde_json::to_vec(&key).expect("strings and numbers are JSON"))
 }

@@ -1,6 +1,7 @@
 //! The command `polyloop`: a thin shell over the library. Printing, colour and exit codes live here.
 
 mod args;
+mod asked;
 mod cmd;
 mod exit;
 mod in_order;
@@ -32,6 +33,9 @@ fn main() -> ExitCode {
         Command::Import(import) => cmd::import::run(import),
         Command::Trace(trace) => cmd::trace::run(trace, &terminal),
         Command::Lint(lint) => cmd::lint::run(lint, &terminal),
+        Command::Context(context) => cmd::context::run(context, &terminal),
+        Command::Kernel(kernel) => cmd::kernel::run(kernel),
+        Command::Mcp(mcp) => cmd::mcp::run(mcp),
         Command::Schema => cmd::schema::run(),
         Command::Completions(completions) => cmd::completions::run(completions),
         Command::Man(man) => cmd::man::run(man),

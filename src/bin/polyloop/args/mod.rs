@@ -1,5 +1,13 @@
 //! The command line, and nothing else: parser, help, man page and completions all come from here.
 
+pub mod context;
+mod kernel;
+mod mcp;
+
+pub use context::Context;
+pub use kernel::Kernel;
+pub use mcp::Mcp;
+
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
@@ -39,6 +47,9 @@ pub enum Command {
     Import(Import),
     Trace(Trace),
     Lint(Lint),
+    Context(Context),
+    Kernel(Kernel),
+    Mcp(Mcp),
     /// Print the JSON Schema (draft-07) of a run request
     Schema,
     Completions(Completions),
@@ -57,6 +68,7 @@ impl Command {
             Command::Trace(trace) => trace.format == TraceFormat::Json,
             Command::Lint(lint) => lint.format == LintFormat::Json,
             Command::Import(import) => import.format == ImportFormat::Json,
+            Command::Context(context) => context.prints_json(),
             _ => false,
         }
     }
@@ -183,6 +195,24 @@ fn param(text: &str) -> Result<(String, Json<'static>), String> {
 fn shapes() -> impl TypedValueParser<Value = Shape> {
     let known = |name: String| Shape::of_name(&name).ok_or("no shape");
     PossibleValuesParser::new(Shape::ALL.map(Shape::as_str)).try_map(known)
+}
+
+/// What is asked.
+#[derive(Args, Debug)]
+pub struct Asked {
+    /// What is asked: whatever render takes, a batch apart; - is standard input
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+
+    /// Assemble the first K completed steps only: what the model saw at call K
+    #[arg(long, value_name = "K")]
+    pub steps: Option<usize>,
+
+    #[command(flatten)]
+    pub from: From,
+
+    #[command(flatten)]
+    pub root: Root,
 }
 
 /// Where files may be read from.
