@@ -55,12 +55,14 @@ impl Store {
         {
             gathered.extend_from_slice(piece);
         }
+        // Others may read while it is looked at.
+        drop(reader);
         let text = simdutf8::basic::from_utf8(&gathered).ok().filter(|text| text.len() == len);
         let taken = take(text.unwrap_or_else(|| {
             self.seen(Err::<(), _>(changed()));
             ""
         }));
-        reader.gathered = gathered;
+        self.reader().gathered = gathered;
         taken
     }
 
@@ -204,6 +206,20 @@ impl<'a> Stored<'a> {
         self.store.read(u64::from(self.place), self.len as usize, |text| match self.form {
             Form::Escaped => Piece::Escaped(Cow::Owned(text.to_owned())),
             Form::Block { indent } => Piece::Plain(Cow::Owned(without_indent(text, usize::from(indent)))),
+        })
+    }
+
+    /// Appends the text as it is spelled; whether that is escaped.
+    pub(super) fn push_spelled(&self, spelled: &mut String) -> bool {
+        self.store.read(u64::from(self.place), self.len as usize, |text| match self.form {
+            Form::Escaped => {
+                spelled.push_str(text);
+                true
+            }
+            Form::Block { indent } => {
+                spelled.push_str(&without_indent(text, usize::from(indent)));
+                false
+            }
         })
     }
 

@@ -366,6 +366,18 @@ impl<'t> Iterator for Chunks<'t> {
     }
 }
 
+/// Appends canonically escaped text, decoded.
+pub(super) fn decode_escaped(raw: &str, text: &mut String) {
+    let mut rest = raw;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..at]);
+        let len = canonical_escape(&rest.as_bytes()[at..]).max(1);
+        text.push_str(unescape(&rest[at..at + len]));
+        rest = &rest[at + len..];
+    }
+    text.push_str(rest);
+}
+
 fn fill_of(piece: &Piece<'_>) -> Option<(char, u64)> {
     match piece {
         Piece::Fill(character, count) => Some((*character, *count)),

@@ -2,44 +2,73 @@
 
 use std::borrow::Cow;
 
-use crate::context::{Block, Content, Message, ToolInput};
+use crate::context::{Content, Json, Message, Origin, Text, ToolInput};
 
 /// A piece of a message's text that stands for itself: no match reaches out of it.
 #[derive(Clone, Debug)]
 pub struct Field<'m> {
-    /// The block it lies in.
-    pub block: &'m Block<'m>,
+    /// Where the block came from that it lies in.
+    pub origin: &'m Origin<'m>,
     /// The text.
     pub text: Cow<'m, str>,
+    /// Whether it is JSON, in which text is escaped once more.
+    pub is_json: bool,
 }
 
 /// The text of a message: that of its blocks one after the other, as [`measure`](crate::measure) counts it, and the JSON
 /// of what polyloop does not model. Of a picture nothing is text.
 pub fn fields<'m>(message: &'m Message<'_>) -> Vec<Field<'m>> {
     let mut fields = Vec::with_capacity(message.blocks.len());
-    for block in &message.blocks {
-        add(block, &block.content, &mut fields);
-    }
+    each_part(message, &mut |origin, part| {
+        let (text, is_json) = match part {
+            Part::Text(text) => (text.to_cow(), false),
+            Part::Arguments(text) => {
+                let text = text.to_cow();
+                let is_json = is_json(&text);
+                (text, is_json)
+            }
+            Part::Json(json) => (Cow::Borrowed(json.as_str()), true),
+        };
+        if !text.is_empty() {
+            fields.push(Field { origin, text, is_json });
+        }
+    });
     fields
 }
 
-fn add<'m>(block: &'m Block<'_>, content: &'m Content<'_>, fields: &mut Vec<Field<'m>>) {
-    let mut push = |text: Cow<'m, str>| {
-        if !text.is_empty() {
-            fields.push(Field { block, text });
-        }
-    };
+/// Whether what a tool is called with looks like the JSON it most often is.
+pub(super) fn is_json(arguments: &str) -> bool {
+    arguments.trim_start().starts_with(['{', '['])
+}
+
+/// A piece of a message's text as the context holds it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part<'m> {
+    Text(&'m Text<'m>),
+    /// What a tool is called with, given as a string: most often JSON.
+    Arguments(&'m Text<'m>),
+    Json(&'m Json<'m>),
+}
+
+/// The pieces of a message's text, in their order.
+pub(super) fn each_part<'m>(message: &'m Message<'_>, take: &mut impl FnMut(&'m Origin<'m>, Part<'m>)) {
+    for block in &message.blocks {
+        of_content(&block.content, &mut |part| take(&block.origin, part));
+    }
+}
+
+fn of_content<'m>(content: &'m Content<'_>, take: &mut dyn FnMut(Part<'m>)) {
     match content {
-        Content::Text(text) | Content::Thinking { text, .. } => push(text.to_cow()),
+        Content::Text(text) | Content::Thinking { text, .. } => take(Part::Text(text)),
         Content::ToolUse { name, input, .. } => {
-            push(name.to_cow());
-            push(match input {
-                ToolInput::Json(json) => Cow::Borrowed(json.as_str()),
-                ToolInput::Text(text) => text.to_cow(),
+            take(Part::Text(name));
+            take(match input {
+                ToolInput::Json(json) => Part::Json(json),
+                ToolInput::Text(text) => Part::Arguments(text),
             });
         }
-        Content::ToolResult { content, .. } => content.iter().for_each(|part| add(block, part, fields)),
-        Content::Opaque { value, .. } => push(Cow::Borrowed(value.as_str())),
+        Content::ToolResult { content, .. } => content.iter().for_each(|part| of_content(part, take)),
+        Content::Opaque { value, .. } => take(Part::Json(value)),
         Content::Image { .. } => {}
     }
 }

@@ -1,0 +1,172 @@
+//! Where the terms of a query stand in a text.
+
+use regex::Regex;
+
+use super::question::{Literal, Question, Term, What, is_whole};
+use super::stem::stem;
+use super::words::{Class, Kind, end_of, fold, is_boundary, next_boundary};
+
+/// What a found word counts, in hundredths: whole numbers, so that sums do not depend on their order.
+pub(super) const WHOLE: u64 = 100;
+/// The same of a word that is not as it was written: in the other style of names, in another form, with more behind it.
+/// The last counts only where nothing else is found in the whole context.
+const OTHER_STYLE: u64 = 80;
+const OTHER_FORM: u64 = 70;
+const LONGER: u64 = 50;
+/// The same of spaceless text of which one end may be within a word, or both.
+const WITHIN: u64 = 70;
+const WITHIN_BOTH: u64 = 49;
+/// The shortest word that longer ones are found by, in characters.
+const SHORTEST_START: usize = 3;
+
+/// A term that was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    /// Which term.
+    pub term: usize,
+    /// The bytes it stands in.
+    pub start: usize,
+    pub end: usize,
+    /// How much it counts as the term, in hundredths.
+    pub tally: u64,
+    /// Whether it only begins like the term.
+    pub is_longer: bool,
+}
+
+/// The terms of a query, ready to be looked for.
+#[derive(Debug)]
+pub(super) struct Matcher<'q> {
+    pub question: &'q Question,
+    /// The terms that begin with a letter, for each there is.
+    by_first: Vec<(char, Vec<usize>)>,
+    starts: Option<Regex>,
+}
+
+impl<'q> Matcher<'q> {
+    pub fn new(question: &'q Question) -> Self {
+        let mut by_first: Vec<(char, Vec<usize>)> = Vec::new();
+        for (index, term) in question.terms.iter().enumerate() {
+            let first = match &term.what {
+                What::Word { written, .. } => written.chars().next(),
+                What::Gram { text, .. } => text.first().copied(),
+            };
+            let first = first.unwrap_or_default();
+            match by_first.iter_mut().find(|(known, _)| *known == first) {
+                Some((_, terms)) => terms.push(index),
+                None => by_first.push((first, vec![index])),
+            }
+        }
+        by_first.sort_unstable_by_key(|(first, _)| *first);
+        // A clone has a cache of its own: threads do not wait for each other.
+        Matcher { question, by_first, starts: question.starts.clone() }
+    }
+
+    pub fn terms(&self) -> &'q [Term] {
+        &self.question.terms
+    }
+
+    /// Whether a text may hold anything that is looked for, going by how it is spelled.
+    pub fn may_hold(&self, spelled: &str) -> bool {
+        let is_anywhere = self.question.literals.iter().any(|literal| literal.terms.is_empty());
+        is_anywhere || self.starts.as_ref().is_some_and(|starts| starts.is_match(spelled))
+    }
+
+    /// Every place in a text where a term stands, in order.
+    pub fn each(&self, text: &str, mut found: impl FnMut(Place)) {
+        let Some(starts) = &self.starts else { return };
+        let mut at = 0;
+        while let Some(start) = starts.find_at(text, at).map(|start| start.start()) {
+            let Some(first) = text[start..].chars().next() else { return };
+            let folded = fold(first);
+            if let Ok(of_first) = self.by_first.binary_search_by_key(&folded, |(first, _)| *first) {
+                for term in &self.by_first[of_first].1 {
+                    if let Some((end, tally, is_longer)) = place(&self.question.terms[*term].what, text, start) {
+                        found(Place { term: *term, start, end, tally, is_longer });
+                    }
+                }
+            }
+            at = start + first.len_utf8();
+        }
+    }
+}
+
+/// Where a term ends that stands at `start`, how much it counts, and whether it only begins there.
+fn place(what: &What, text: &str, start: usize) -> Option<(usize, u64, bool)> {
+    match what {
+        What::Word { written, other, stem } => word(written, other.as_deref(), stem.as_deref(), text, start),
+        What::Gram { text: gram, begins, ends } => {
+            let mut end = start;
+            for wanted in gram {
+                let next = text[end..].chars().next()?;
+                if fold(next) != *wanted {
+                    return None;
+                }
+                end += next.len_utf8();
+            }
+            let edges = gram_edges(gram, text[..start].chars().next_back(), text[end..].chars().next());
+            Some((end, gram_tally(edges, *begins, *ends), false))
+        }
+    }
+}
+
+fn word(
+    written: &str,
+    other: Option<&str>,
+    of_stem: Option<&str>,
+    text: &str,
+    start: usize,
+) -> Option<(usize, u64, bool)> {
+    let as_written = end_of(written, text, start);
+    if (as_written.is_none() && other.is_none() && of_stem.is_none()) || !is_boundary(text, start) {
+        return None;
+    }
+    let mut is_longer = None;
+    if let Some(end) = as_written {
+        if is_boundary(text, end) {
+            return Some((end, WHOLE, false));
+        }
+        is_longer = (written.chars().nth(SHORTEST_START - 1).is_some()).then_some((end, LONGER, true));
+    }
+    if let Some(end) = other.and_then(|other| end_of(other, text, start))
+        && is_boundary(text, end)
+    {
+        return Some((end, OTHER_STYLE, false));
+    }
+    if let Some(of_stem) = of_stem {
+        let end = next_boundary(text, start);
+        let form = &text[start..end];
+        if form.is_ascii() && stem(&form.to_ascii_lowercase()).as_deref() == Some(of_stem) {
+            return Some((end, OTHER_FORM, false));
+        }
+    }
+    is_longer
+}
+
+/// Whether the word goes on before and behind a piece of spaceless text: where the character there is of the same script.
+pub(super) fn gram_edges(gram: &[char], before: Option<char>, behind: Option<char>) -> [bool; 2] {
+    let goes_on = |own: Option<&char>, other: Option<char>| {
+        let (Some(own), Some(other)) = (own, other) else { return false };
+        matches!(
+            (Class::of(*own), Class::of(other)),
+            (Class::Spaceless(a), Class::Spaceless(b)) if a == b && a != Kind::Hangul
+        )
+    };
+    [goes_on(gram.first(), before), goes_on(gram.last(), behind)]
+}
+
+/// How much a piece of spaceless text counts: less where it is the end of what is asked for, and the text goes on.
+pub(super) fn gram_tally([before, behind]: [bool; 2], begins: bool, ends: bool) -> u64 {
+    match u8::from(before && begins) + u8::from(behind && ends) {
+        0 => WHOLE,
+        1 => WITHIN,
+        _ => WITHIN_BOTH,
+    }
+}
+
+impl Literal {
+    /// Every place where it stands.
+    pub fn each<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, usize)> + 't {
+        let found = self.pattern.find_iter(text).map(|found| (found.start(), found.end()));
+        found.filter(|(start, end)| start < end && (!self.whole || is_whole(text, *start, *end)))
+    }
+}
