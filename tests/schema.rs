@@ -79,9 +79,12 @@ fn bad_fixtures_are_not() {
         "err_missing_role",
         "err_observation_and_synthetic",
         "err_tool_section_template",
+        "err_state_",
     ];
-    // A key that is no string is one in JSON.
-    let bad = fixtures(|name| STARTS.iter().any(|start| name.starts_with(start)) && name != "err_type_channel_number");
+    // A key that is no string is one in JSON; what stands twice, and a number that is none, other readers let pass.
+    const OTHERWISE: &[&str] =
+        &["err_type_channel_number", "err_state_variable_twice", "err_state_key_twice", "err_state_number"];
+    let bad = fixtures(|name| STARTS.iter().any(|start| name.starts_with(start)) && !OTHERWISE.contains(&name));
     let validator = validator();
     let valid: Vec<&String> =
         bad.iter().filter(|(_, request)| validator.is_valid(request)).map(|(name, _)| name).collect();
@@ -95,19 +98,27 @@ struct Object {
     keys: BTreeSet<String>,
     smallest: Value,
     document: Document,
+    /// Whether it takes keys of any name.
+    is_open: bool,
 }
 
 /// Puts an object into a document.
 type Document = fn(Value) -> Value;
 
+/// Only the state has fields of a project's own.
+fn is_open(schema: &Value) -> bool {
+    schema["properties"]["revision"].is_object() && schema["additionalProperties"] != false
+}
+
 fn objects() -> Vec<Object> {
     let schema = schema();
     let keys = |schema: &Value| -> BTreeSet<String> {
-        assert_eq!(schema["additionalProperties"], false, "an object of the schema takes any key: {schema}");
+        let is_closed = schema["additionalProperties"] == false;
+        assert!(is_closed || is_open(schema), "an object of the schema takes any key: {schema}");
         schema["properties"].as_object().expect("properties").keys().cloned().collect()
     };
     let in_steps: Document = |step| json!({"observation_template": "{observation}", "trajectory": [step]});
-    let known: [(&str, Value, Document); 14] = [
+    let known: [(&str, Value, Document); 16] = [
         ("Message", json!({"role": "user", "content": ""}), |message| json!({"goal": [message]})),
         ("Entry", json!({"entry_id": "e", "content": ""}), |entry| json!({"injections": {"channel": [entry]}})),
         ("Step", json!({"raw_output": "", "observation": ""}), in_steps),
@@ -118,6 +129,8 @@ fn objects() -> Vec<Object> {
         ),
         ("Budget", json!({"max_prompt_chars": 1}), |budget| json!({"budget": budget})),
         ("Run", json!({}), |run| json!({"run": run})),
+        ("State", json!({}), |state| json!({"state": state})),
+        ("Variable", json!({"name": "v"}), |variable| json!({"state": {"variables": [variable]}})),
         ("Fragment", json!({"id": "f", "kind": "evidence", "content": ""}), |it| json!({"fragments": [it]})),
         (
             "FileRange",
@@ -147,10 +160,16 @@ fn objects() -> Vec<Object> {
         ("Conflicts", json!({}), |conflicts| json!({"conflicts": conflicts})),
         ("Share", json!({}), |share| json!({"budget": {"responsibilities": {"run_state": share}}})),
     ];
-    let mut objects =
-        vec![Object { name: "top".into(), keys: keys(&schema), smallest: json!({"goal": []}), document: |top| top }];
+    let mut objects = vec![Object {
+        name: "top".into(),
+        keys: keys(&schema),
+        smallest: json!({"goal": []}),
+        document: |top| top,
+        is_open: false,
+    }];
     for (name, smallest, document) in known {
-        objects.push(Object { name: name.into(), keys: keys(&schema["definitions"][name]), smallest, document });
+        let own = &schema["definitions"][name];
+        objects.push(Object { name: name.into(), keys: keys(own), smallest, document, is_open: is_open(own) });
     }
     let smallest_block = |kind: &str| match kind {
         "text" | "thinking" => json!({"type": kind, "text": ""}),
@@ -166,6 +185,7 @@ fn objects() -> Vec<Object> {
             keys: keys(block),
             smallest: smallest_block(kind),
             document: |block| json!({"goal": [{"role": "user", "content": [block]}]}),
+            is_open: false,
         });
     }
     objects
@@ -200,7 +220,7 @@ fn the_keys_of_an_object_are_those_the_reader_takes() {
     let misspelt: Vec<String> = candidates.iter().flat_map(|key| [format!("{key}s"), key.to_uppercase()]).collect();
     candidates.extend(misspelt);
     candidates.extend(["", "opaque", "value", "kind", "cache_control", "tool_section_template"].map(String::from));
-    for object in &objects {
+    for object in objects.iter().filter(|object| !object.is_open) {
         for key in &candidates {
             // A type of another block says what keys there are.
             if key == "type" && object.keys.contains("type") {
@@ -239,6 +259,18 @@ fn values() -> Vec<Value> {
         json!([{"type": "text", "text": "x"}]),
         json!([{"role": "user", "content": []}]),
     ]
+}
+
+#[test]
+fn a_state_takes_every_key_but_those_that_answers_have() {
+    let validator = validator();
+    for (key, is_taken) in [("phase", false), ("", false), ("Alive", false), ("schema", true), ("source", true)] {
+        for value in values() {
+            let document = json!({"state": {key: value}});
+            assert_eq!(validator.is_valid(&document), !is_taken, "{document}");
+            assert_eq!(read_request(&document).is_ok(), !is_taken, "{document}");
+        }
+    }
 }
 
 #[test]

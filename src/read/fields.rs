@@ -66,6 +66,7 @@ impl Path<'_> {
                 "fragments" => "a list of fragments: [{id: name, kind: evidence, content: \"...\"}]",
                 "conflicts" => "{prefer: [newer_version, higher_trust]}",
                 "tools" => "a list of tool schemas",
+                "state" => "what is known of the run: {alive: true, revision: 18, phase: verify}",
                 _ => return None,
             }),
             Path::Key(Path::Key(Path::Root, "injections"), _) => {
@@ -87,6 +88,12 @@ impl Path<'_> {
             Path::Key(Path::Index(..), "claim") => Some("{key: database.version, value: \"16\"}"),
             Path::Key(Path::Index(..), "trim") => Some("{keep: head, boundary: line, min_chars: 200}"),
             Path::Key(Path::Index(..), "fields") => Some("values by name: {open_file: \"...\"}"),
+            Path::Key(Path::Key(Path::Root, "state"), "variables") => {
+                Some("a list of variables: [{name: rows, type: list, preview: \"[1, 2]\", size: 2}]")
+            }
+            Path::Index(Path::Key(Path::Key(Path::Root, "state"), "variables"), _) => {
+                Some("a variable: {name: rows, type: list, preview: \"[1, 2]\", size: 2}")
+            }
             Path::Key(_, "source") => Some("a map: {type: base64, media_type: image/png, data: \"...\"}"),
             _ => None,
         }

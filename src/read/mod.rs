@@ -19,6 +19,7 @@ mod position;
 mod recorded;
 mod request;
 mod session;
+mod state;
 mod yaml;
 
 pub(crate) use crate::context::reader::Reader;

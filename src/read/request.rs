@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use super::blocks::{content, status, tool_input};
 use super::fields::{Fields, Path, boolean, each, map, string, text, whole_number};
 use super::node::{Node, Value};
-use super::{fragments, position};
+use super::{fragments, position, state};
 use crate::context::{Json, Role, Text};
 use crate::error::{Code, Error, Result};
-use crate::request::{Budget, Injection, InputMessage, Outcome, Parts, Run, RunRequest, State, Step, ToolCall};
+use crate::request::{Budget, Injection, InputMessage, Outcome, Parts, Run, RunRequest, Step, ToolCall};
 
 /// The keys of each object of a request.
 pub(crate) mod keys {
@@ -95,7 +95,7 @@ fn parts<'a>(node: &Node<'a>) -> Result<Parts<'a>> {
         conflicts: top.take_if_there("conflicts", root, fragments::conflicts)?.unwrap_or_default(),
         as_of: top.take_if_there("as_of", root, fragments::time)?,
         lint_allow,
-        state: top.take_if_there("state", root, state)?.unwrap_or_default(),
+        state: top.take_if_there("state", root, state::state)?.unwrap_or_default(),
         budget,
     })
 }
@@ -220,14 +220,6 @@ fn budget(node: &Node<'_>, path: &Path<'_>) -> Result<(Option<u64>, Budget)> {
     let fields = Fields::of(node, path, keys::BUDGET)?;
     let max_prompt_chars = fields.take_if_there("max_prompt_chars", path, |node, path| whole_number(node, path, 1))?;
     Ok((max_prompt_chars, fragments::budget(&fields, path)?))
-}
-
-/// The state is queried, not rendered; which revision of it this is goes into the cache key.
-fn state<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<State<'a>> {
-    free_form(node, path)?;
-    let revision = node.get("revision").map(Node::to_json).transpose();
-    let revision = revision.map_err(|error| error.or_path(|| Path::Key(path, "revision").to_string()))?;
-    Ok(State { revision, ..State::default() })
 }
 
 fn run<'a>(node: &Node<'a>, path: &Path<'_>) -> Result<Run<'a>> {

@@ -236,6 +236,7 @@ impl<'a> RunRequest<'a> {
         rules::check_fragments(&parts)?;
         let mut warnings = warnings(&parts, template.as_ref());
         warnings.extend(rules::fragment_warnings(&parts, frame.as_ref()));
+        warnings.extend(parts.state.warnings());
         let request = RunRequest { parts, template, frame, warnings };
         request.check_expansion()?;
         request.check_frames()?;

@@ -1,6 +1,7 @@
 //! The shape of the document, as types from which its JSON Schema is derived: each comment is a description there.
 
 mod fragments;
+mod state;
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 use fragments::{Budget, Conflicts, Fragment};
+use state::State;
 
 /// The JSON Schema (draft-07) of a run request.
 pub fn json_schema() -> Schema {
@@ -75,9 +77,9 @@ struct RunRequest {
     /// The time the request speaks of (RFC 3339); the clock is never read.
     #[schemars(default, with = "String")]
     as_of: Option<String>,
-    /// The state of the run, to be queried; never in the prompt.
-    #[schemars(default, with = "Map<String, Value>")]
-    state: Option<Map<String, Value>>,
+    /// What is known of the run, to be queried; never in the prompt.
+    #[schemars(default, with = "State")]
+    state: Option<State>,
     /// Free-form notes that never reach the prompt.
     #[schemars(default, with = "Map<String, Value>")]
     metadata: Option<Map<String, Value>>,

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::context::Json;
+use super::Warning;
+use crate::context::{Json, Key};
 
 /// The state of a run. Without one nothing is alive and there are no variables.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,35 @@ pub struct Variable<'a> {
     pub preview: Option<Cow<'a, str>>,
     /// How many items or characters it holds.
     pub size: Option<u64>,
+}
+
+impl State<'_> {
+    /// The keys that mean something; any other is a field of the project's own.
+    pub const KEYS: [&'static str; 3] = ["alive", "revision", "variables"];
+
+    /// What no field can be called: answers have keys of these names beside those of the state.
+    pub const TAKEN: [&'static str; 2] = ["schema", "source"];
+
+    /// Whether nothing is said.
+    pub fn is_empty(&self) -> bool {
+        !self.alive && self.revision.is_none() && self.variables.is_empty() && self.fields.is_empty()
+    }
+
+    /// Fields whose names are one slip away from a key that means something.
+    pub fn warnings(&self) -> impl Iterator<Item = Warning> {
+        self.fields.iter().filter_map(|(name, _)| {
+            let known = nearest(name)?;
+            let message =
+                format!("{name:?} is a field of its own, which says nothing to polyloop: {known} may be meant");
+            Some(Warning { code: "state.like_known", path: format!("state{}", Key(name)), message })
+        })
+    }
+}
+
+fn nearest(name: &str) -> Option<&'static str> {
+    // What is far longer than any of them is near to none.
+    let folded = if name.len() > 64 { return None } else { name.trim().to_lowercase() };
+    State::KEYS.into_iter().find(|known| strsim::damerau_levenshtein(&folded, known) <= 1)
 }
 
 impl Serialize for State<'_> {

@@ -19,8 +19,9 @@ pub fn request(with_json: bool) -> impl Strategy<Value = Request> {
         prop::collection::vec(step(with_json), 0..4),
         prop::option::of(1..200u32),
         tools,
+        prop::option::of(state()),
     )
-        .prop_map(|(prefix, injections, goal, template, synthetic, steps, budget, tools)| Request {
+        .prop_map(|(prefix, injections, goal, template, synthetic, steps, budget, tools, state)| Request {
             prefix,
             injections,
             goal,
@@ -29,7 +30,36 @@ pub fn request(with_json: bool) -> impl Strategy<Value = Request> {
             steps,
             budget,
             tools,
+            state,
         })
+}
+
+/// A state with fields of any name that is not taken.
+pub fn state() -> impl Strategy<Value = Json> {
+    let name = |name: &str| name.to_owned();
+    let revision = prop_oneof![any::<u64>().prop_map(|it| Json::Number(it.to_string())), text().prop_map(Json::Text)];
+    let variable = (text(), text(), any::<u64>());
+    let variables = prop::collection::vec(variable, 0..3).prop_map(move |variables| {
+        let variable = |(at, (own, preview, size)): (usize, (String, String, u64))| {
+            Json::Map(vec![
+                (name("name"), Json::Text(format!("{at}{own}"))),
+                (name("preview"), Json::Text(preview)),
+                (name("size"), Json::Number(size.to_string())),
+            ])
+        };
+        Json::List(variables.into_iter().enumerate().map(variable).collect())
+    });
+    let known = (any::<bool>().prop_map(Json::Bool), revision, variables);
+    (prop::option::of(known), object()).prop_map(move |(known, fields)| {
+        let Json::Object(mut entries) = fields else { unreachable!("an object has entries") };
+        entries.retain(|(key, _)| !["alive", "revision", "variables", "schema", "source"].contains(&key.as_str()));
+        if let Some((alive, revision, variables)) = known {
+            entries.insert(0, (name("alive"), alive));
+            entries.push((name("revision"), revision));
+            entries.push((name("variables"), variables));
+        }
+        Json::Object(entries)
+    })
 }
 
 fn messages(with_json: bool) -> impl Strategy<Value = Vec<Message>> {

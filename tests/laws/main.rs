@@ -87,6 +87,40 @@ proptest! {
         prop_assert_eq!(before, whole(&document, Format::Json));
     }
 
+    /// A state is kept as it is written, its fields in their order, and gives no byte of the stream.
+    #[test]
+    fn a_state_is_kept_and_never_rendered(request in request(true), state in generate::state(), seed: u64) {
+        let without = Request { state: None, ..request };
+        let with = Request { state: Some(state.clone()), ..without.clone() };
+        let mut choices = Choices::new(seed);
+        let wanted = whole(&emit::json(&without.document(), &mut choices), Format::Json);
+        let spelled = [
+            (emit::json(&with.document(), &mut choices), Format::Json),
+            (emit::yaml(&with.document(), &mut choices), Format::Yaml),
+        ];
+        for (document, format) in &spelled {
+            let parsed = parse(document, *format);
+            let stream = assemble(&parsed, None).expect("it assembles").to_canonical();
+            prop_assert_eq!(String::from_utf8(stream).expect("a stream is UTF-8"), wanted.clone(), "{}", document);
+            let kept = &parsed.parts().state;
+            let Json::Object(entries) = &state else { unreachable!("a state has entries") };
+            let own = |key: &str| !["alive", "revision", "variables"].contains(&key);
+            let fields: Vec<(String, String)> =
+                entries.iter().filter(|(key, _)| own(key)).map(|(key, it)| (key.clone(), it.compact())).collect();
+            let kept_fields: Vec<(String, String)> =
+                kept.fields.iter().map(|(key, it)| (key.to_string(), it.as_str().to_owned())).collect();
+            prop_assert_eq!(fields, kept_fields, "{}", document);
+            let get = |key: &str| entries.iter().find(|(own, _)| own == key).map(|(_, value)| value.compact());
+            prop_assert_eq!(get("alive").unwrap_or_else(|| "false".into()), kept.alive.to_string());
+            prop_assert_eq!(get("revision"), kept.revision.as_ref().map(|it| it.as_str().to_owned()));
+            let variables = match entries.iter().find(|(key, _)| key == "variables") {
+                Some((_, Json::List(variables))) => variables.len(),
+                _ => 0,
+            };
+            prop_assert_eq!(variables, kept.variables.len());
+        }
+    }
+
     /// However an empty slot is written, it is no slot.
     #[test]
     fn an_empty_slot_is_no_slot(request in request(true), names in prop::collection::btree_set(text(), 3), seed: u64) {

@@ -27,6 +27,8 @@ pub struct Request {
     pub steps: Vec<Step>,
     pub budget: Option<u32>,
     pub tools: Vec<Json>,
+    /// Never in the stream.
+    pub state: Option<Json>,
 }
 
 #[derive(Clone, Debug)]
@@ -138,6 +140,9 @@ impl Request {
         }
         if let Some(chars) = self.budget {
             entries.push(("budget", map([("max_prompt_chars", Json::Number(chars.to_string()))])));
+        }
+        if let Some(state) = &self.state {
+            entries.push(("state", state.clone()));
         }
         map(entries)
     }

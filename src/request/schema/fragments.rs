@@ -138,7 +138,7 @@ enum EvidenceLevel {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 #[allow(dead_code, reason = "read by the derive alone")]
-enum Version {
+pub(super) enum Version {
     Text(String),
     Number(u64),
 }
