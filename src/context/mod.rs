@@ -4,6 +4,7 @@
 //! stream or a list of messages, so that every view, diff and check works the same on both.
 
 mod canonical;
+mod entries;
 mod escape;
 mod json;
 pub(crate) mod masks;

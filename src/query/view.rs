@@ -4,7 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::searched::fields;
-use crate::context::{Content, Json, Message};
+use crate::context::{Block, Content, Message};
 use crate::measure;
 use crate::request::State;
 
@@ -50,7 +50,7 @@ impl Serialize for MessageView<'_> {
         map.serialize_entry("index", &self.index)?;
         map.serialize_entry("role", self.message.role.as_str())?;
         map.serialize_entry("origin", &self.message.origin.to_string())?;
-        map.serialize_entry("content", &self.content())?;
+        map.serialize_entry("content", &Blocks(&self.message.blocks))?;
         if !matches!(&*self.message.blocks, [block] if matches!(block.content, Content::Text(_))) {
             map.serialize_entry("text", &self.text())?;
         }
@@ -59,13 +59,11 @@ impl Serialize for MessageView<'_> {
     }
 }
 
-impl MessageView<'_> {
-    fn content(&self) -> Vec<Json<'static>> {
-        let json = |content: &Content<'_>| {
-            let mut bytes = Vec::new();
-            content.write_canonical(&mut bytes).expect("a vector takes every write");
-            Json::from_canonical(String::from_utf8(bytes).expect("JSON text is written as UTF-8"))
-        };
-        self.message.blocks.iter().map(|block| json(&block.content)).collect()
+/// The contents of blocks, one after the other.
+struct Blocks<'s>(&'s [Block<'s>]);
+
+impl Serialize for Blocks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|block| &block.content))
     }
 }

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::diff::DiffReport;
 use super::words::thousands;
-use crate::context::{Block, Content, Context, Message, Origin, Segment, ToolInput};
+use crate::context::{Block, Content, Context, Message, Origin, Segment};
 use crate::diff::{Comparison, Subject};
 use crate::measure::{self, Size, Verdict};
 use crate::provider::{Repair, Shape};
@@ -375,7 +375,7 @@ impl Serialize for Blocks<'_> {
         impl Serialize for One<'_> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let mut map = serializer.serialize_map(None)?;
-                content_entries(&mut map, &self.0.content)?;
+                self.0.content.entries(&mut map)?;
                 map.serialize_entry("origin", &self.0.origin)?;
                 // An image says its own size already.
                 let size = measure::block(&self.0.content);
@@ -389,64 +389,5 @@ impl Serialize for Blocks<'_> {
         let mut seq = serializer.serialize_seq(Some(self.0.len()))?;
         self.0.iter().try_for_each(|block| seq.serialize_element(&One(block)))?;
         seq.end()
-    }
-}
-
-/// The keys of a block, in the order of the canonical stream.
-fn content_entries<M: SerializeMap>(map: &mut M, content: &Content<'_>) -> Result<(), M::Error> {
-    map.serialize_entry("type", content.kind())?;
-    match content {
-        Content::Text(text) => map.serialize_entry("text", text)?,
-        Content::Thinking { text, signature } => {
-            map.serialize_entry("text", text)?;
-            if let Some(signature) = signature {
-                map.serialize_entry("signature", signature)?;
-            }
-        }
-        Content::ToolUse { id, name, input } => {
-            map.serialize_entry("id", id)?;
-            map.serialize_entry("name", name)?;
-            match input {
-                ToolInput::Json(json) => map.serialize_entry("input", json)?,
-                ToolInput::Text(text) => map.serialize_entry("input", text)?,
-            }
-        }
-        Content::ToolResult { tool_use_id, content, is_error, status } => {
-            map.serialize_entry("tool_use_id", tool_use_id)?;
-            map.serialize_entry("content", &Contents(content))?;
-            if let Some(is_error) = is_error {
-                map.serialize_entry("is_error", is_error)?;
-            }
-            if let Some(status) = status {
-                map.serialize_entry("status", status)?;
-            }
-        }
-        Content::Image { source, chars } => {
-            map.serialize_entry("source", source)?;
-            if let Some(chars) = chars {
-                map.serialize_entry("chars", chars)?;
-            }
-        }
-        Content::Opaque { kind, value } => {
-            map.serialize_entry("kind", kind)?;
-            map.serialize_entry("value", value)?;
-        }
-    }
-    Ok(())
-}
-
-struct Contents<'c>(&'c [Content<'c>]);
-
-impl Serialize for Contents<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct One<'c>(&'c Content<'c>);
-        impl Serialize for One<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let mut map = serializer.serialize_map(None)?;
-                content_entries(&mut map, self.0)?;
-                map.end()
-            }
-        }
-        serializer.collect_seq(self.0.iter().map(One))
     }
 }
