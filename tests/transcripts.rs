@@ -1,9 +1,9 @@
-//! The transcripts in the README and in the man pages are run, and say what they say there.
+//! The transcripts in the README, in the man pages and among the fixtures are run, and say what they say there.
 //!
 //! In a fenced block marked `console`, or in a literal block of a man page, a line `$ COMMAND` is run by sh in the root
 //! of the repository, the binary being first in PATH. The lines after it are what it prints, stdout and stderr as they
 //! come, to the next command or the end of the block. A line `…` stands for any number of lines, and a last line
-//! `[exit N]` for an exit code other than 0.
+//! `[exit N]` for an exit code other than 0. A file `NAME.console` is one such block, behind lines that begin with `# `.
 
 mod common;
 
@@ -74,6 +74,12 @@ fn of_man_page(name: &str, text: &str) -> Vec<Transcript> {
     found
 }
 
+/// A file that is one block, behind what it says of itself.
+fn of_console(name: &str, text: &str) -> Vec<Transcript> {
+    let lines = text.lines().skip_while(|line| line.starts_with("# ") || line.is_empty());
+    transcripts(name, &lines.map(str::to_owned).collect::<Vec<_>>())
+}
+
 /// A line of roff as it is shown.
 fn plain(line: &str) -> String {
     let line = line.strip_prefix("\\&").unwrap_or(line);
@@ -138,6 +144,12 @@ fn transcripts_say_what_happens() {
         for page in files_under(&root().join("man")) {
             let name = page.strip_prefix(root()).expect("a page lies in the repository").display().to_string();
             all.extend(of_man_page(&name, &fs::read_to_string(&page).expect("a page is UTF-8")));
+        }
+    }
+    for file in files_under(&root().join("fixtures")) {
+        if file.extension().is_some_and(|ending| ending == "console") {
+            let name = file.strip_prefix(root()).expect("a fixture lies in the repository").display().to_string();
+            all.extend(of_console(&name, &fs::read_to_string(&file).expect("a transcript is UTF-8")));
         }
     }
     let faults: Vec<String> = all.iter().filter_map(|transcript| check(transcript).err()).collect();

@@ -36,6 +36,8 @@ pub struct Styles {
     pub faint: Style,
     /// Signs that stand for characters which cannot be seen.
     pub sign: Style,
+    /// What was searched for.
+    pub mark: Style,
     pub good: Style,
     pub bad: Style,
     pub warning: Style,

@@ -2,6 +2,7 @@
 
 mod across;
 mod check;
+mod context;
 mod diff;
 mod document;
 mod escape;
@@ -10,6 +11,7 @@ mod lint;
 mod look;
 mod manifest;
 mod report;
+mod shell;
 mod text;
 mod trace;
 mod words;
@@ -17,6 +19,7 @@ mod yaml;
 
 pub use across::AcrossView;
 pub use check::{CheckReport, public_line};
+pub use context::{Answer, AnswerView};
 pub use diff::{DiffOptions, DiffReport};
 pub(crate) use document::write_document;
 pub use escape::{Visible, is_live, json_formatter};

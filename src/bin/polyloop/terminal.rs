@@ -67,6 +67,7 @@ fn styles() -> Styles {
         strong: style(Paint::new().bold()),
         faint: style(Paint::new().dimmed()),
         sign: style(Paint::new().dimmed()),
+        mark: style(Paint::new().bold().reversed()),
         good: style(Paint::new().green()),
         bad: style(Paint::new().red()),
         warning: style(Paint::new().yellow()),

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::shell::quoted;
 use super::{CheckReport, name, place};
 use crate::golden::{Outcome, Status};
 use crate::write::diff::{code, fence};
 use crate::write::escape::Visible;
+use crate::write::shell::quoted;
 
 impl CheckReport<'_> {
     /// Writes the view.

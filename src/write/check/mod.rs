@@ -7,7 +7,6 @@ mod github;
 mod json;
 mod junit;
 mod markdown;
-mod shell;
 mod text;
 
 pub(super) use github::annotate;

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::shell::quoted;
 use super::{CheckReport, name};
 use crate::golden::{Around, Outcome, Status, name_of};
 use crate::write::escape::Visible;
 use crate::write::look::Look;
+use crate::write::shell::quoted;
 
 impl CheckReport<'_> {
     /// Writes the view.

@@ -86,6 +86,7 @@ fn colours_change_no_word() {
         strong: style(),
         faint: style(),
         sign: style(),
+        mark: style(),
         good: style(),
         bad: style(),
         warning: style(),

@@ -29,7 +29,9 @@ pub fn run(args: &Man) -> anyhow::Result<Exit> {
 }
 
 fn write_page(command: clap::Command, out: &mut impl Write) -> io::Result<()> {
-    let is_root = command.has_subcommands();
+    let is_root = command.get_version().is_some();
+    let questions: Vec<clap::Command> =
+        command.get_subcommands().filter(|command| !is_root && !command.is_hide_set()).cloned().collect();
     let name = command.get_display_name().unwrap_or("polyloop").replace(' ', "-");
     let page = Page::new(command.display_name(&name)).title(name.to_uppercase()).date("").manual("polyloop");
     page.render_title(out)?;
@@ -40,6 +42,7 @@ fn write_page(command: clap::Command, out: &mut impl Write) -> io::Result<()> {
     if is_root {
         page.render_subcommands_section(out)?;
     }
+    questions.into_iter().try_for_each(|question| write_question(question, out))?;
     let mut more = Roff::new();
     more.control("SH", ["EXIT STATUS"]);
     for (exit, meaning) in Exit::TABLE {
@@ -74,8 +77,31 @@ fn write_page(command: clap::Command, out: &mut impl Write) -> io::Result<()> {
     if is_root { page.render_version_section(out) } else { Ok(()) }
 }
 
+/// A command that has no page of its own: a section, as its page would be.
+fn write_question(command: clap::Command, out: &mut impl Write) -> io::Result<()> {
+    let title = command.get_display_name().unwrap_or_default().replace('-', " ").to_uppercase();
+    // What every command takes stands above.
+    let hidden = ["color", "help"].into_iter().fold(command, |command, id| command.mut_arg(id, |arg| arg.hide(true)));
+    let page = Page::new(hidden);
+    let mut sections = [Vec::new(), Vec::new(), Vec::new()];
+    page.render_synopsis_section(&mut sections[0])?;
+    page.render_description_section(&mut sections[1])?;
+    page.render_options_section(&mut sections[2])?;
+    let mut heading = Roff::new();
+    heading.control("SH", [title.as_str()]);
+    heading.to_writer(out)?;
+    for section in sections {
+        // Each begins with what is set up for every page, and with a heading of its own.
+        let text = String::from_utf8_lossy(&section).into_owned();
+        let mut lines = text.lines().skip_while(|line| !line.starts_with(".SH")).skip(1);
+        out.write_all(b".PP\n")?;
+        lines.try_for_each(|line| writeln!(out, "{line}"))?;
+    }
+    Ok(())
+}
+
 /// Page, what the example is for, and a transcript from a checkout, which tests run.
-const EXAMPLES: [(&str, &str, &str); 12] = [
+const EXAMPLES: [(&str, &str, &str); 14] = [
     ("polyloop", "See what a model is given:", "$ polyloop render fixtures/react/request.yaml\n…"),
     (
         "polyloop",
@@ -122,6 +148,16 @@ const EXAMPLES: [(&str, &str, &str); 12] = [
         "$ polyloop trace fixtures/trace/tools_order.jsonl\n…\n       tools: the same tools in another order\n…",
     ),
     ("polyloop-lint", "What is wrong with a prompt:", "$ polyloop lint fixtures/minimal/request.yaml\nnothing found"),
+    (
+        "polyloop-context",
+        "The last message alone:",
+        "$ polyloop context slice fixtures/context/login.yaml -1\n…\n1 of 9 messages: #8",
+    ),
+    (
+        "polyloop-context",
+        "What is known of the run, for a program:",
+        "$ polyloop context state fixtures/context/login.yaml --format json | grep -c polyloop.state/1\n1",
+    ),
     (
         "polyloop-check",
         "A folder of requests and goldens:",
