@@ -41,13 +41,40 @@ pub fn with_unchanged<T>(
         refuse_batch(source)?;
     }
     let Some(side) = Side::of(kept, held.as_ref(), taken) else { unreachable!("one of the two is there") };
+    ask_side(args, &mut document, side, |document, subject| {
+        ask(document.name(), subject, &|| document.check(store.as_ref()))
+    })
+}
+
+/// The same for what is asked for a long time: all of the input is held, so that it may change meanwhile.
+///
+/// # Errors
+/// What is wrong with the input, and those of `ask`; `io.read` where the input changed while it was read.
+pub fn with_held_subject<T>(
+    args: &Asked,
+    ask: impl FnOnce(&str, &Subject<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let mut document = Document::open(&args.input)?;
+    let held = document.hold()?;
+    document.check(None)?;
+    refuse_batch(&held)?;
+    let Some(side) = Side::of(None, Some(&held), args.from.taken()) else { unreachable!("it is held") };
+    ask_side(args, &mut document, side, |document, subject| ask(document.name(), subject))
+}
+
+fn ask_side<T>(
+    args: &Asked,
+    document: &mut Document,
+    side: Result<Side<'_>>,
+    ask: impl FnOnce(&Document, &Subject<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
     let side = side?.resolve(&folder_of(&args.input, &args.root)?).map_err(|error| document.placed(error))?;
     let steps = side.request().map(|request| request.parts().trajectory.len());
     check_steps(args.steps, steps)?;
     let context = side.context(args.steps).map_err(|error| document.placed(error))?;
     let none = State::default();
     let state = side.request().map_or(&none, |request| &request.parts().state);
-    ask(document.name(), &Subject { context: &context, state }, &|| document.check(store.as_ref()))
+    ask(document, &Subject { context: &context, state })
 }
 
 /// A context is asked, and a batch has many.

@@ -8,6 +8,7 @@ mod in_order;
 mod input;
 mod io;
 mod lines;
+mod mcp;
 mod progress;
 mod terminal;
 

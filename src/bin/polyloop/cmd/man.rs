@@ -101,7 +101,7 @@ fn write_question(command: clap::Command, out: &mut impl Write) -> io::Result<()
 }
 
 /// Page, what the example is for, and a transcript from a checkout, which tests run.
-const EXAMPLES: [(&str, &str, &str); 14] = [
+const EXAMPLES: [(&str, &str, &str); 15] = [
     ("polyloop", "See what a model is given:", "$ polyloop render fixtures/react/request.yaml\n…"),
     (
         "polyloop",
@@ -157,6 +157,12 @@ const EXAMPLES: [(&str, &str, &str); 14] = [
         "polyloop-context",
         "What is known of the run, for a program:",
         "$ polyloop context state fixtures/context/login.yaml --format json | grep -c polyloop.state/1\n1",
+    ),
+    (
+        "polyloop-mcp",
+        "What a client runs, and asks:",
+        "$ echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' | polyloop mcp fixtures/minimal/request.yaml\n\
+         {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
     ),
     (
         "polyloop-check",
