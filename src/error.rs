@@ -52,6 +52,7 @@ pub enum Code {
     ChatTemplateRaised,
     ChatTemplateFailed,
     ImportUnfaithful,
+    KernelStart,
     IoRead,
     IoWrite,
 }
@@ -102,6 +103,7 @@ impl Code {
             Code::ChatTemplateRaised => "chat_template.raised",
             Code::ChatTemplateFailed => "chat_template.failed",
             Code::ImportUnfaithful => "import.unfaithful",
+            Code::KernelStart => "kernel.start",
             Code::IoRead => "io.read",
             Code::IoWrite => "io.write",
         }

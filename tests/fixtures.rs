@@ -25,9 +25,9 @@ struct Fixtures {
 impl Fixtures {
     fn find() -> Self {
         let folder = root().join("fixtures");
-        // What is asked or linted, pairs to compare, recordings and chat templates have tests of their own.
-        let others =
-            ["context", "diff", "chat_templates", "import", "lint", "providers", "trace"].map(|name| folder.join(name));
+        // What is asked, run or linted, pairs to compare, recordings and chat templates have tests of their own.
+        let others = ["context", "diff", "chat_templates", "import", "kernel", "lint", "providers", "trace"]
+            .map(|name| folder.join(name));
         let is_ours = |path: &PathBuf| !others.iter().any(|other| path.starts_with(other));
         let mut unread: BTreeSet<PathBuf> = files_under(&folder).into_iter().filter(is_ours).collect();
         for name in BESIDE {

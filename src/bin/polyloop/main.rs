@@ -7,6 +7,8 @@ mod exit;
 mod in_order;
 mod input;
 mod io;
+#[cfg(unix)]
+mod kernel;
 mod lines;
 mod mcp;
 mod progress;

@@ -1,0 +1,97 @@
+# The channels to the host, and what comes over them.
+
+class Record(dict):
+    """A JSON object whose keys are attributes too, in snake_case and in camelCase."""
+
+    def __getattr__(self, name):
+        if name in self:
+            return dict.__getitem__(self, name)
+        snake = "".join("_" + char.lower() if char.isupper() else char for char in name)
+        if snake in self:
+            return dict.__getitem__(self, snake)
+        if name == "text" and "content" in self:
+            # The host leaves the text out where the content is one block of text.
+            return "".join(block["text"] for block in self["content"] if block.get("type") == "text")
+        raise AttributeError("there is no %r here, but %s" % (name, ", ".join(map(str, self)) or "nothing"))
+
+    def __setattr__(self, name, value):
+        self[name] = value
+
+    def __dir__(self):
+        return sorted(set(dict.__dir__(self)).union(key for key in self if type(key) is str))
+
+
+read_json = json.JSONDecoder(object_hook=Record).scan_once
+if json.encoder.c_make_encoder is None:
+    write_json = json.JSONEncoder().encode
+else:
+    encode = json.encoder.c_make_encoder(
+        None, None, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True
+    )
+
+    def write_json(value):
+        return "".join(encode(value, 0))
+
+
+class Channel:
+    """Frames of JSON: four bytes of length, the most significant first, and the text."""
+
+    LONGEST_SENT = 16 << 20
+
+    def __init__(self, fd):
+        private = duplicate(fd, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE_FD)
+        os.close(fd)
+        self.socket = _socket.socket(fileno=private)
+        self.lock = _thread.allocate_lock()
+
+    def send(self, value):
+        data = str.encode(write_json(value), "ascii")
+        if len(data) > self.LONGEST_SENT:
+            raise ContextError("request.limit", "this is too long to be asked: %d bytes" % len(data))
+        self.socket.sendall(pack(">I", len(data)) + data)
+
+    def receive(self):
+        """The next value; None once the host is gone."""
+        head = self.take(bytearray(4))
+        if head is None:
+            return None
+        count = unpack(">I", head)[0]
+        try:
+            data = bytearray(count)
+        except MemoryError:
+            while count:
+                count -= len(self.socket.recv(min(count, 1 << 16))) or count
+            raise
+        data = self.take(data)
+        return None if data is None else read_json(str(data, "utf-8"), 0)[0]
+
+    def take(self, data):
+        left = memoryview(data)
+        while left:
+            taken = self.socket.recv_into(left, min(len(left), 1 << 20))
+            if not taken:
+                return None
+            left = left[taken:]
+        return data
+
+    def ask(self, question):
+        if getpid() != OWN_PID:
+            raise ContextError("kernel.process", "only the kernel's own process can ask the context")
+
+        def exchange():
+            with self.lock:
+                self.send(question)
+                return self.receive()
+
+        answer = without_interrupt(exchange)
+        if answer is None:
+            raise ContextError("kernel.process", "the kernel has ended")
+        if "error" in answer:
+            error = answer["error"]
+            raise ContextError(error["code"], error["message"], error.get("hint"))
+        return answer["answer"]
+
+
+def sendable(text):
+    """The text with lone surrogates, which have no bytes, shown as Python escapes them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
