@@ -152,6 +152,12 @@ fn transcripts_say_what_happens() {
             all.extend(of_console(&name, &fs::read_to_string(&file).expect("a transcript is UTF-8")));
         }
     }
+    let has_python = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !has_python {
+        assert!(std::env::var_os("CI").is_none(), "there is no python3");
+        eprintln!("there is no python3: transcripts of cells are not run");
+        all.retain(|transcript| !transcript.command.contains("polyloop kernel"));
+    }
     let faults: Vec<String> = all.iter().filter_map(|transcript| check(transcript).err()).collect();
     eprintln!("{} transcripts", all.len());
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));

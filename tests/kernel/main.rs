@@ -9,6 +9,7 @@ mod cells;
 mod endings;
 mod fixtures;
 mod previews;
+mod prompt;
 mod questions;
 mod requests;
 mod session;

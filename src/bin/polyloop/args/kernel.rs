@@ -9,11 +9,14 @@ use super::Asked;
 
 /// Run Python cells in which the context is a variable
 ///
-/// Standard input holds cells, one JSON object a line: {"cell": "SOURCE"}, and {"id": ANYTHING} and
-/// {"timeout_seconds": N} beside it where they are wanted. Each is answered by one line on standard output: ok, stdout,
-/// stderr, result, error, restarted and state. The line {"interrupt": true} interrupts the cell that runs. On a terminal
-/// Python's own prompt is shown instead. In both, context.current(), .search(QUERY), .slice(START, END), .summarize() and
-/// .get_runtime_state() ask the input.
+/// Standard input holds cells, one JSON object a line: {"cell": "SOURCE"}, with "id" (whatever the answer is to be known
+/// by) and "timeout_seconds" beside it where they are wanted. Each is answered by one line on standard output: ok, stdout,
+/// stderr, result (of the expression it ends in), error, restarted and state. The line {"interrupt": true} interrupts the
+/// cell that runs. At the end of the input it ends, and all that cells have started with it. On a terminal Python's own
+/// prompt is shown instead.
+///
+/// In both, context.current(), context.search(QUERY), context.slice(START, END), context.summarize() and
+/// context.get_runtime_state() ask INPUT, as polyloop context does.
 ///
 /// This runs the code it is given, with your rights: it is not a sandbox. The limits stop accidents, not attacks.
 #[derive(Args, Debug)]

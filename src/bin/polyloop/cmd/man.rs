@@ -101,7 +101,7 @@ fn write_question(command: clap::Command, out: &mut impl Write) -> io::Result<()
 }
 
 /// Page, what the example is for, and a transcript from a checkout, which tests run.
-const EXAMPLES: [(&str, &str, &str); 15] = [
+const EXAMPLES: [(&str, &str, &str); 16] = [
     ("polyloop", "See what a model is given:", "$ polyloop render fixtures/react/request.yaml\n…"),
     (
         "polyloop",
@@ -163,6 +163,14 @@ const EXAMPLES: [(&str, &str, &str); 15] = [
         "What a client runs, and asks:",
         "$ echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' | polyloop mcp fixtures/minimal/request.yaml\n\
          {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
+    ),
+    (
+        "polyloop-kernel",
+        "A cell that asks the context:",
+        "$ echo '{\"cell\": \"context.summarize().total_messages\"}' | polyloop kernel fixtures/react/request.yaml\n\
+         {\"ok\":true,\"stdout\":\"\",\"stderr\":\"\",\"stdout_left_out_bytes\":0,\"stderr_left_out_bytes\":0,\
+         \"result\":\"19\",\"error\":null,\"restarted\":false,\
+         \"state\":{\"alive\":true,\"revision\":1,\"variables\":[]}}",
     ),
     (
         "polyloop-check",

@@ -29,6 +29,13 @@ def own_frames_left_out(trace):
         open_traces += [trace.__cause__, trace.__context__] + list(getattr(trace, "exceptions", None) or [])
 
 
+def show(kind, value, trace):
+    """Shows an exception at the prompt."""
+    trace = TracebackException(kind, value, trace)
+    own_frames_left_out(trace)
+    print("".join(trace.format()), end="", file=sys.stderr)
+
+
 def failure(kind, value):
     """An exception as the answer holds it."""
     name = sendable(name_of_type(kind))

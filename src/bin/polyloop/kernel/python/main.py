@@ -17,6 +17,7 @@ if OPTIONS["at_prompt"]:
     revision = None
     interrupts.is_wanted = True
     set_signal(SIGINT, interrupts.handle)
+    sys.excepthook = show
     try:
         import readline
         import rlcompleter
