@@ -92,6 +92,22 @@ fn what_is_printed_between_cells_is_in_the_next_answer() {
 }
 
 #[test]
+fn all_that_a_cell_prints_is_in_its_own_answer() {
+    if !has_python() {
+        return;
+    }
+    let mut kernel = Kernel::start(&[]);
+    for number in 0..300 {
+        let answer = kernel.run(&format!("import os\nos.write(1, b'{number}'); os.write(2, b'-{number}')"));
+        assert_eq!((&answer["stdout"], &answer["stderr"]), (&json!(number.to_string()), &json!(format!("-{number}"))));
+    }
+    for _ in 0..20 {
+        assert_eq!(kernel.prints("print('é' * 200_000, end='')").chars().count(), 200_000);
+    }
+    kernel.close();
+}
+
+#[test]
 fn output_past_the_limit_is_counted_and_not_kept() {
     if !has_python() {
         return;

@@ -85,7 +85,7 @@ impl Kernel {
     /// Fails unless the kernel still does what it is asked.
     #[track_caller]
     pub fn is_well(&mut self) {
-        assert_eq!(self.prints("print(len('well'), context.slice(0).total > 0, end='')"), "4 True");
+        assert_eq!(self.prints("print(len('well'), context.slice(0, 0).messages, end='')"), "4 []");
     }
 
     /// Ends the input; the kernel ends by itself.
