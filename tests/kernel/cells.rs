@@ -71,6 +71,8 @@ fn cells_that_end_themselves_are_reported_and_lose_nothing() {
     ] {
         let answer = kernel.run(cell);
         assert_eq!(failed(&answer), ("exit", false), "{cell}");
+        let message = answer["error"]["message"].as_str().expect("it says what");
+        assert_eq!(message.ends_with(": words"), cell.contains("words"), "{message}");
         assert_eq!(answer["error"]["exit_code"], code, "{cell}");
     }
     assert_eq!(kernel.prints("print(kept, end='')"), "1");
@@ -118,6 +120,11 @@ fn output_past_the_limit_is_counted_and_not_kept() {
     assert_eq!((&answer["stderr"], &answer["stderr_left_out_bytes"]), (&json!("12345"), &json!(3)));
     let result = answer["result"].as_str().expect("there is a result");
     assert!(result.contains("997 characters left out") && result.len() < 60, "{result}");
+    let mut large = Kernel::start(&["--max-output", "1000000000"]);
+    for cell in ["'😀' * 3_000_000", "raise ValueError('😀' * 3_000_000)", "type('K' * 3_000_000, (), {})()"] {
+        assert_eq!(large.run(cell)["restarted"], false, "{cell}");
+    }
+    large.close();
     let answer = kernel.run("print('next', end='')");
     assert_eq!((&answer["stdout"], &answer["stdout_left_out_bytes"]), (&json!("next"), &json!(0)));
     kernel.close();

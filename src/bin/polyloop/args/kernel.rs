@@ -36,7 +36,7 @@ pub struct Kernel {
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     pub memory: u32,
 
-    /// How much is kept of what a cell writes to each of stdout and stderr, in bytes, and of its result, in characters
+    /// How much is kept of what a cell writes to each of stdout and stderr, in bytes, and of its result, in characters (of that 1048576 at most)
     #[arg(long, value_name = "SIZE", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(..=1 << 30))]
     pub max_output: u32,
 }

@@ -1,7 +1,12 @@
 # The cells.
 
-def bounded(text, most):
+# Characters of a result, a message or a traceback: all three, and each escaped, fit into a frame.
+MOST_SENT = 1 << 20
+
+
+def bounded(text):
     """The text as it can be sent, and how many characters in its middle were left out."""
+    most = min(OPTIONS["max_output"], MOST_SENT)
     if len(text) > most:
         left_out = len(text) - most
         text = "%s… %d characters left out …%s" % (text[:most // 2], left_out, text[len(text) - most // 2:])
@@ -11,7 +16,7 @@ def bounded(text, most):
 def described(value):
     """What an exception says."""
     try:
-        return bounded(str(value), OPTIONS["max_output"])
+        return bounded(str(value))
     except KeyboardInterrupt:
         raise
     except BaseException:
@@ -38,19 +43,21 @@ def show(kind, value, trace):
 
 def failure(kind, value):
     """An exception as the answer holds it."""
-    name = sendable(name_of_type(kind))
+    name = sendable(name_of_type(kind)[:MOST_CHARS])
     try:
         if issubclass(kind, SystemExit):
             code = value.code
             exit_code = code if type(code) is int and abs(code) < 1 << 31 else 0 if code is None else 1
             message = "the cell ended itself; its process goes on"
+            if code is not None and type(code) is not int:
+                message += ": " + described(code)
             return {"kind": "exit", "type": name, "message": message, "exit_code": exit_code, "traceback": None}
         kind_of_error = "interrupted" if issubclass(kind, KeyboardInterrupt) else "exception"
         # First, for what it says may be interrupted here, and is asked again for the traceback.
         message = described(value)
         trace = TracebackException(kind, value, value.__traceback__)
         own_frames_left_out(trace)
-        text = bounded("".join(trace.format()), OPTIONS["max_output"])
+        text = bounded("".join(trace.format()))
         return {"kind": kind_of_error, "type": name, "message": message, "traceback": text}
     except BaseException:
         return {"kind": "exception", "type": name, "message": "<it could not be shown>", "traceback": None}
@@ -79,7 +86,7 @@ def run(source):
                 exec(statements, namespace)
                 if last is not None:
                     value = eval(last, namespace)
-                    result = None if value is None else bounded(repr(value), OPTIONS["max_output"])
+                    result = None if value is None else bounded(repr(value))
                     value = None
             finally:
                 # What a cell has set to watch its own code is not called for ours; it is gone once it has raised.

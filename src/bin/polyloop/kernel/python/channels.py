@@ -36,7 +36,7 @@ else:
 class Channel:
     """Frames of JSON: four bytes of length, the most significant first, and the text."""
 
-    LONGEST_SENT = 16 << 20
+    LONGEST_QUESTION = 16 << 20
 
     def __init__(self, fd):
         private = duplicate(fd, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE_FD)
@@ -44,9 +44,9 @@ class Channel:
         self.socket = _socket.socket(fileno=private)
         self.lock = _thread.allocate_lock()
 
-    def send(self, value):
+    def send(self, value, most=None):
         data = str.encode(write_json(value), "ascii")
-        if len(data) > self.LONGEST_SENT:
+        if most is not None and len(data) > most:
             raise ContextError("request.limit", "this is too long to be asked: %d bytes" % len(data))
         self.socket.sendall(pack(">I", len(data)) + data)
 
@@ -80,7 +80,7 @@ class Channel:
 
         def exchange():
             with self.lock:
-                self.send(question)
+                self.send(question, self.LONGEST_QUESTION)
                 return self.receive()
 
         answer = without_interrupt(exchange)

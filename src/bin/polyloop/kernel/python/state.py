@@ -121,7 +121,7 @@ def state():
     variables = own_variables()
     answer = Record(alive=True, revision=revision, variables=[
         Record(
-            name=sendable(name[:MOST_CHARS]), type=sendable(name_of_type(type(value))), preview=Preview().of(value),
+            name=sendable(name[:MOST_CHARS]), type=sendable(name_of_type(type(value))[:MOST_CHARS]), preview=Preview().of(value),
             size=len(value) if id(type(value)) in SIZED else None,
         ) for name, value in variables[:MOST_VARIABLES]
     ])
