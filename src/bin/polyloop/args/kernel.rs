@@ -42,6 +42,7 @@ pub struct Kernel {
 }
 
 /// A time limit, or none.
+#[cfg_attr(not(unix), allow(dead_code, reason = "there is no kernel to be limited"))]
 #[derive(Clone, Copy, Debug)]
 pub struct Seconds(pub Option<Duration>);
 
