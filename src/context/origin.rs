@@ -68,6 +68,21 @@ impl Segment {
     pub const OF_REQUEST: [Segment; 5] =
         [Segment::Prefix, Segment::Injections, Segment::Goal, Segment::Trajectory, Segment::Fragments];
 
+    /// All there are.
+    pub const ALL: [Segment; 6] = [
+        Segment::Prefix,
+        Segment::Injections,
+        Segment::Goal,
+        Segment::Trajectory,
+        Segment::Fragments,
+        Segment::Recorded,
+    ];
+
+    /// The one with this name.
+    pub fn of_name(name: &str) -> Option<Segment> {
+        Segment::ALL.into_iter().find(|segment| segment.as_str() == name)
+    }
+
     /// The word for it, as in the request.
     pub fn as_str(self) -> &'static str {
         match self {

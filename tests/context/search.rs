@@ -37,7 +37,8 @@ fn results_point_at_what_was_found() {
                 let start = result["snippet_start"].as_u64().expect("a number") as usize;
                 assert_eq!(cut([start, start + snippet.chars().count()]), snippet, "{result}");
                 for range in result["matches"].as_array().expect("a list") {
-                    assert_eq!(cut(numbers(range)).to_lowercase(), query.to_lowercase(), "{result}");
+                    // A part of a name is a match too.
+                    assert!(query.to_lowercase().contains(&cut(numbers(range)).to_lowercase()), "{result}");
                 }
             }
         }

@@ -10,19 +10,8 @@ use crate::args::Asked;
 use crate::cmd::render::{self, usage};
 use crate::input::{Document, Side, Source, folder_of};
 
-/// Reads an input and asks it; `ask` is also given the name it is shown by.
-///
-/// # Errors
-/// What is wrong with the input, and those of `ask`; `io.read` where the input changed meanwhile.
-pub fn with_subject<T>(args: &Asked, ask: impl FnOnce(&str, &Subject<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
-    with_unchanged(args, |name, subject, check| {
-        let answer = ask(name, subject)?;
-        check()?;
-        Ok(answer)
-    })
-}
-
-/// The same for an `ask` that says itself when the input is checked to be what it was: before what it wrote counts.
+/// Reads an input and asks it; `ask` is also given the name it is shown by, and says itself when the input is checked to
+/// be what it was: before what it wrote counts.
 ///
 /// # Errors
 /// What is wrong with the input, and those of `ask`.

@@ -25,7 +25,8 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::{Field, Subject};
-use crate::context::{Origin, Segment};
+use crate::context::{Origin, Role, Segment};
+use crate::error::{Code, Error, Result};
 use document::{Document, What, documents};
 use matching::Matcher;
 use rank::Weights;
@@ -50,6 +51,34 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options { role: None, segment: None, state: false, limit: 10, offset: 0 }
+    }
+}
+
+impl Options {
+    /// Whether there can be anything in what is to be looked at: a role that is none of the five is one that was recorded,
+    /// or a slip.
+    ///
+    /// # Errors
+    /// `usage.arguments` for a role that nobody has.
+    pub fn check(&self, subject: &Subject<'_>) -> Result<()> {
+        /// What is told has to be read: a recording may make up any number of roles.
+        const TOLD: usize = 20;
+        let Some(role) = self.role.as_deref().filter(|role| !Role::NAMES.contains(role)) else { return Ok(()) };
+        let mut there: Vec<&str> = Vec::new();
+        for message in &subject.context.messages {
+            let recorded = message.role.as_str();
+            if recorded == role {
+                return Ok(());
+            }
+            if there.len() < TOLD && !there.contains(&recorded) {
+                there.push(recorded);
+            }
+        }
+        let error = Error::new(Code::UsageArguments, format!("no message has the role {role:?}"));
+        Err(match there.is_empty() {
+            true => error.with_hint("there is no message at all"),
+            false => error.with_nearest(role, there),
+        })
     }
 }
 

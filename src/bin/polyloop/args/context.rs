@@ -169,9 +169,8 @@ impl Action {
 }
 
 fn segments() -> impl TypedValueParser<Value = Segment> {
-    let all = || Segment::OF_REQUEST.into_iter().chain([Segment::Recorded]);
-    let known = move |name: String| all().find(|segment| segment.as_str() == name).ok_or("no segment");
-    PossibleValuesParser::new(all().map(Segment::as_str)).try_map(known)
+    let known = |name: String| Segment::of_name(&name).ok_or("no segment");
+    PossibleValuesParser::new(Segment::ALL.map(Segment::as_str)).try_map(known)
 }
 
 fn at_least_one(text: &str) -> Result<usize, &'static str> {

@@ -1,9 +1,8 @@
 //! `polyloop context`
 
-use polyloop::context::Role;
+use polyloop::Result;
 use polyloop::query::{How, Options, Question, Range, Subject, search};
 use polyloop::write::{Answer, AnswerView};
-use polyloop::{Code, Error, Result};
 
 use super::render::usage;
 use crate::args::Context as Args;
@@ -52,7 +51,7 @@ impl Asking {
         Ok(match self {
             Asking::Current => Answer::Current(subject.current()),
             Asking::Search(question, options) => {
-                check_role(subject, options.role.as_deref())?;
+                options.check(subject)?;
                 Answer::Search { found: search(subject, question, options), options }
             }
             Asking::Slice(range) => Answer::Slice(subject.slice(*range)),
@@ -85,25 +84,4 @@ fn options(search: &Search) -> Options {
         offset: search.offset,
         state: search.state,
     }
-}
-
-/// A role that is none of the five is one that was recorded, or a slip.
-fn check_role(subject: &Subject<'_>, role: Option<&str>) -> Result<()> {
-    let Some(role) = role.filter(|role| !Role::NAMES.contains(role)) else { return Ok(()) };
-    let mut there: Vec<&str> = Vec::new();
-    for message in &subject.context.messages {
-        let recorded = message.role.as_str();
-        if recorded == role {
-            return Ok(());
-        }
-        // What is told has to be read: a recording may make up any number of roles.
-        if there.len() < 20 && !there.contains(&recorded) {
-            there.push(recorded);
-        }
-    }
-    let error = Error::new(Code::UsageArguments, format!("no message has the role {role:?}"));
-    Err(match there.is_empty() {
-        true => error.with_hint("there is no message at all"),
-        false => error.with_nearest(role, there),
-    })
 }

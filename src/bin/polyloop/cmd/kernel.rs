@@ -8,7 +8,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     use std::io::{IsTerminal, stdin, stdout};
     use std::path::Path;
 
-    use crate::asked::with_subject;
+    use crate::asked::with_held_subject;
     use crate::cmd::render::usage;
     use crate::kernel::{self, Settings};
 
@@ -23,7 +23,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         memory_bytes: u64::from(args.memory) << 20,
         max_output_bytes: args.max_output as usize,
     };
-    with_subject(&args.asked, |_, subject| {
+    with_held_subject(&args.asked, |_, subject| {
         if stdin().is_terminal() && stdout().is_terminal() {
             kernel::prompt(subject, &settings)
         } else {

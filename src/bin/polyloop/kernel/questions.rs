@@ -29,6 +29,7 @@ struct Search {
     segment: Option<String>,
     substring: bool,
     regex: bool,
+    state: bool,
 }
 
 #[derive(Serialize)]
@@ -83,30 +84,23 @@ impl<'s> Questions<'s> {
             (false, false) => How::Words,
         };
         let question = Question::new(&search.query, how)?;
-        let mut options = Options { limit: search.limit, offset: search.offset, ..Options::default() };
-        options.segment = search.segment.as_deref().map(segment).transpose()?;
-        options.role = search.role.map(|role| self.role(role)).transpose()?;
+        let options = Options {
+            role: search.role,
+            segment: search.segment.as_deref().map(segment).transpose()?,
+            state: search.state,
+            limit: search.limit,
+            offset: search.offset,
+        };
+        options.check(self.subject)?;
         let index = self.index.get_or_insert_with(|| Index::of(self.subject));
         Ok(written(&index.search(&question, &options)))
-    }
-
-    fn role(&self, role: String) -> Result<String> {
-        let known = ["system", "developer", "user", "assistant", "tool"];
-        let is_known = known.contains(&role.as_str())
-            || self.subject.context.messages.iter().any(|message| message.role.as_str() == role);
-        match is_known {
-            true => Ok(role),
-            false => Err(Error::new(Code::UsageArguments, format!("no message has the role {role:?}"))
-                .with_nearest(&role, known)),
-        }
     }
 }
 
 fn segment(name: &str) -> Result<Segment> {
-    let known = [&Segment::OF_REQUEST[..], &[Segment::Recorded]].concat();
-    known.iter().copied().find(|segment| segment.as_str() == name).ok_or_else(|| {
+    Segment::of_name(name).ok_or_else(|| {
         Error::new(Code::UsageArguments, format!("there is no segment {name:?}"))
-            .with_nearest(name, known.iter().map(|segment| segment.as_str()))
+            .with_nearest(name, Segment::ALL.map(Segment::as_str))
     })
 }
 

@@ -9,8 +9,8 @@ class Context:
         answer["runtime_state"] = whole_state()
         return answer
 
-    def search(self, query, limit=10, offset=0, role=None, segment=None, substring=False, regex=False):
-        """The messages that the query is about, the best first."""
+    def search(self, query, limit=10, offset=0, role=None, segment=None, substring=False, regex=False, state=False):
+        """The messages that the query is about, the best first; with state, what the request says of the run too."""
         if not isinstance(query, str):
             raise TypeError("search() takes its query as a str, not as %s" % type(query).__name__)
         for name, value in (("role", role), ("segment", segment)):
@@ -20,7 +20,7 @@ class Context:
         return questions.ask({
             "call": "search", "query": str(query), "limit": count(limit, "limit"), "offset": count(offset, "offset"),
             "role": role and str(role), "segment": segment and str(segment),
-            "substring": bool(substring), "regex": bool(regex),
+            "substring": bool(substring), "regex": bool(regex), "state": bool(state),
         })
 
     def slice(self, start=None, end=None):
