@@ -10,6 +10,7 @@ mod outlines;
 mod places;
 mod pool;
 mod scalars;
+mod searches;
 mod text;
 mod windows;
 

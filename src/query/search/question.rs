@@ -369,8 +369,8 @@ impl Term {
 }
 
 fn common_start<'a>(a: &'a str, b: &str) -> &'a str {
-    let equal = a.char_indices().zip(b.chars()).find(|((_, a), b)| a != b);
-    equal.map_or(&a[..a.len().min(b.len())], |((at, _), _)| &a[..at])
+    let equal = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+    &a[..equal]
 }
 
 /// Whether a match is whole: it does not begin or end within a word.
