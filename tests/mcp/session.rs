@@ -102,7 +102,7 @@ impl Session {
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
         let result = &answer["result"];
-        assert_eq!(result["isError"], false, "{tool} {arguments}: {answer}");
+        assert_eq!(result["isError"], false, "{tool} {:.200}: {answer:.200}", arguments.to_string());
         result["structuredContent"].clone()
     }
 
@@ -110,7 +110,7 @@ impl Session {
     #[track_caller]
     pub fn refused(&mut self, tool: &str, arguments: &Value) -> String {
         let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
-        assert_eq!(answer["result"]["isError"], true, "{tool} {arguments}: {answer}");
+        assert_eq!(answer["result"]["isError"], true, "{tool} {:.200}: {answer:.200}", arguments.to_string());
         assert_eq!(answer["result"].get("structuredContent"), None, "{answer}");
         answer["result"]["content"][0]["text"].as_str().expect("errors are text").to_owned()
     }
