@@ -3,7 +3,8 @@
 //! 1. [`Question`]: a query becomes terms (words, and pairs of characters where a script puts no spaces between words) and
 //!    literals (phrases, paths).
 //! 2. What it asks for is counted in every message, in one pass over the text or by an [`Index`]; both find the same.
-//! 3. The counts become scores, and the best messages are looked at once more: what stands together counts more.
+//! 3. The counts become scores, and the best messages are looked at once more: to hold all of a query counts, and to hold it
+//!    together.
 //! 4. Round the best match of those that are given stands a snippet.
 
 mod document;
@@ -155,8 +156,8 @@ fn sort(ranked: &mut [(usize, f64)]) {
     ranked.sort_by(|(a, of_a), (b, of_b)| of_b.total_cmp(of_a).then(a.cmp(b)));
 }
 
-/// Raises the score of those of the best documents in which what is asked for stands together. Scores are only raised, so
-/// that what is not looked at stays behind.
+/// Raises the score of those of the best documents that hold much of what is asked for, and together. Scores are only
+/// raised, so that what is not looked at stays behind.
 fn look_closer(
     ranked: &mut [(usize, f64)],
     documents: &[Document<'_>],
@@ -166,8 +167,6 @@ fn look_closer(
     /// How many are looked at, and how many bytes of them.
     const MOST: usize = 100;
     const MOST_BYTES: u64 = 4 << 20;
-    /// How much it counts that everything stands together.
-    const TOGETHER: f64 = 0.5;
     let parts = weights.terms.len() + weights.literals.len();
     let mut looked_at = Vec::new();
     let mut bytes = 0;
@@ -177,7 +176,7 @@ fn look_closer(
             break;
         }
         if let Some(best) = snippet::best(&documents[*document].fields(), matcher, weights) {
-            *score *= 1.0 + TOGETHER * best.together;
+            *score *= 1.0 + best.coverage;
             looked_at.push((*document, best));
         }
     }

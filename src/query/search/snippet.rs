@@ -27,8 +27,8 @@ pub(super) struct Best {
     pub matches: Vec<(usize, usize)>,
     /// The text that is shown.
     pub snippet: (usize, usize),
-    /// How much of what the document holds of the query stands together here, from 0 to 1.
-    pub together: f64,
+    /// How much of the query the document holds, and how much of it stands together here: the mean of both, from 0 to 1.
+    pub coverage: f64,
 }
 
 /// A match, and what it counts.
@@ -62,7 +62,8 @@ pub(super) fn best(fields: &[Field<'_>], matcher: &Matcher<'_>, weights: &Weight
         }
     }
     let (value, field, matches) = best?;
-    let all: f64 = held.iter().sum();
+    let all: f64 = weights.terms.iter().chain(&weights.literals).sum();
+    let held: f64 = held.iter().sum();
     let text = &*fields[field].text;
     let heaviest = matches.iter().fold(None, |best: Option<&Match>, found| match best {
         Some(best) if best.weight >= found.weight => Some(best),
@@ -74,7 +75,7 @@ pub(super) fn best(fields: &[Field<'_>], matcher: &Matcher<'_>, weights: &Weight
     let span = (merged.first()?.0, merged.iter().map(|(_, end)| *end).max()?);
     let snippet = around(text, span, range);
     let shown = merged.into_iter().filter(|(start, end)| snippet.0 <= *start && *end <= snippet.1).collect();
-    Some(Best { field, range, matches: shown, snippet, together: if all > 0.0 { value / all } else { 1.0 } })
+    Some(Best { field, range, matches: shown, snippet, coverage: if all > 0.0 { (held + value) / (2.0 * all) } else { 1.0 } })
 }
 
 fn matches(text: &str, matcher: &Matcher<'_>, weights: &Weights, left: &mut usize) -> Vec<Match> {
