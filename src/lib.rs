@@ -10,6 +10,8 @@
 //! 7. [`diff`], [`golden`] and [`write`](mod@write): what differs, what is proved, and how all of it is shown.
 //! 8. [`provider`]: the bodies that providers are really sent, read and written; [`chat_template`]: the very text that an
 //!    open-weight model is fed.
+//! 9. [`trace`] and [`lint`](mod@lint): what calls kept of each other, and what is wrong with a prompt.
+//! 10. [`query`]: a context that is asked instead of being read: search, slice, summarize, state.
 //!
 //! ```
 //! use polyloop::{assemble, read};

@@ -90,12 +90,15 @@ impl<'q> Matcher<'q> {
     }
 }
 
-/// Where a term ends that stands at `start`, how much it counts, and whether it only begins there.
-fn place(what: &What, text: &str, start: usize) -> Option<(usize, u64, bool)> {
+/// Where a term ends that stands at `at`, how much it counts, and whether it only begins there.
+fn place(what: &What, text: &str, at: usize) -> Option<(usize, u64, bool)> {
     match what {
-        What::Word { written, other, stem } => word(written, other.as_deref(), stem.as_deref(), text, start),
+        What::Word { start, .. } => {
+            end_of(start, text, at)?;
+            is_boundary(text, at).then(|| word(what, text, at)).flatten()
+        }
         What::Gram { text: gram, begins, ends } => {
-            let mut end = start;
+            let mut end = at;
             for wanted in gram {
                 let next = text[end..].chars().next()?;
                 if fold(next) != *wanted {
@@ -103,39 +106,31 @@ fn place(what: &What, text: &str, start: usize) -> Option<(usize, u64, bool)> {
                 }
                 end += next.len_utf8();
             }
-            let edges = gram_edges(gram, text[..start].chars().next_back(), text[end..].chars().next());
+            let edges = gram_edges(gram, text[..at].chars().next_back(), text[end..].chars().next());
             Some((end, gram_tally(edges, *begins, *ends), false))
         }
     }
 }
 
-fn word(
-    written: &str,
-    other: Option<&str>,
-    of_stem: Option<&str>,
-    text: &str,
-    start: usize,
-) -> Option<(usize, u64, bool)> {
-    let as_written = end_of(written, text, start);
-    if (as_written.is_none() && other.is_none() && of_stem.is_none()) || !is_boundary(text, start) {
-        return None;
-    }
+/// The same for a word, where one may begin.
+fn word(what: &What, text: &str, at: usize) -> Option<(usize, u64, bool)> {
+    let What::Word { written, other, stem: of_word, .. } = what else { return None };
     let mut is_longer = None;
-    if let Some(end) = as_written {
+    if let Some(end) = end_of(written, text, at) {
         if is_boundary(text, end) {
             return Some((end, WHOLE, false));
         }
         is_longer = (written.chars().nth(SHORTEST_START - 1).is_some()).then_some((end, LONGER, true));
     }
-    if let Some(end) = other.and_then(|other| end_of(other, text, start))
+    if let Some(end) = other.as_deref().and_then(|other| end_of(other, text, at))
         && is_boundary(text, end)
     {
         return Some((end, OTHER_STYLE, false));
     }
-    if let Some(of_stem) = of_stem {
-        let end = next_boundary(text, start);
-        let form = &text[start..end];
-        if form.is_ascii() && stem(&form.to_ascii_lowercase()).as_deref() == Some(of_stem) {
+    if let Some(of_word) = of_word {
+        let end = next_boundary(text, at);
+        let form = &text[at..end];
+        if form.is_ascii() && stem(&form.to_ascii_lowercase()).as_ref() == Some(of_word) {
             return Some((end, OTHER_FORM, false));
         }
     }

@@ -44,6 +44,8 @@ pub(super) enum What {
         other: Option<String>,
         /// What inflected forms of it have in common.
         stem: Option<String>,
+        /// What all of these begin with.
+        start: String,
     },
     /// One or two characters, and whether the query's own text begins or ends with them.
     Gram { text: Vec<char>, begins: bool, ends: bool },
@@ -250,12 +252,12 @@ impl Terms {
         let other = (!is_plain).then(|| other_style(&written, &atoms)).filter(|other| *other != written);
         let own_weight = if is_stop_word(&written) { weight * STOP_WORD } else { weight };
         let of_word = if is_plain { stem(&written) } else { None };
-        let place = self.push(What::Word { written, other, stem: of_word }, own_weight);
+        let place = self.push(What::word(written, other, of_word), own_weight);
         if !is_plain {
             for atom in atoms.iter().filter(|atom| atom.chars().count() > 1) {
                 let written = folded(atom);
                 let stem = stem(&written);
-                self.push(What::Word { written, other: None, stem }, weight * PART);
+                self.push(What::word(written, None, stem), weight * PART);
             }
         }
         Some(place)
@@ -293,7 +295,7 @@ impl Terms {
     }
 
     fn starts(&self) -> Option<Regex> {
-        let mut starts: Vec<String> = self.list.iter().map(Term::start).collect();
+        let mut starts: Vec<String> = self.list.iter().map(|term| term.what.first_letters()).collect();
         starts.sort();
         starts.dedup();
         let escaped: Vec<String> = starts.iter().map(|start| regex::escape(start)).collect();
@@ -349,21 +351,23 @@ fn other_style(written: &str, atoms: &[&str]) -> String {
     atoms.iter().map(|atom| folded(atom)).collect::<Vec<_>>().join("_")
 }
 
-impl Term {
+impl What {
+    fn word(written: String, other: Option<String>, stem: Option<String>) -> What {
+        let mut start = written.as_str();
+        for form in [other.as_deref(), stem.as_deref().map(stem_start)].into_iter().flatten() {
+            start = common_start(start, form);
+        }
+        What::Word { start: start.to_owned(), written, other, stem }
+    }
+
     /// What every text begins with that it is found in, but not much of it: a few letters in any case are found much
     /// faster than many.
-    fn start(&self) -> String {
+    fn first_letters(&self) -> String {
         /// In characters.
         const LONGEST: usize = 3;
-        match &self.what {
+        match self {
             What::Gram { text, .. } => text.iter().collect(),
-            What::Word { written, other, stem } => {
-                let mut start = written.as_str();
-                for form in [other.as_deref(), stem.as_deref().map(stem_start)].into_iter().flatten() {
-                    start = common_start(start, form);
-                }
-                start.chars().take(LONGEST).collect()
-            }
+            What::Word { start, .. } => start.chars().take(LONGEST).collect(),
         }
     }
 }
