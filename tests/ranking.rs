@@ -13,8 +13,14 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/context/ranking")
 }
 
-/// Every set of messages with its queries, and the message that each is to find first.
-fn sets() -> Vec<(String, String, Vec<(String, usize)>)> {
+/// A set of messages and its queries, each with the message that it is to find first.
+struct Set {
+    name: String,
+    messages: String,
+    queries: Vec<(String, usize)>,
+}
+
+fn sets() -> Vec<Set> {
     let mut sets = Vec::new();
     for entry in fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
@@ -24,9 +30,10 @@ fn sets() -> Vec<(String, String, Vec<(String, usize)>)> {
             (query.to_owned(), first.parse().unwrap())
         });
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        sets.push((name, fs::read_to_string(path.join("messages.yaml")).unwrap(), queries.collect::<Vec<_>>()));
+        let messages = fs::read_to_string(path.join("messages.yaml")).unwrap();
+        sets.push(Set { name, messages, queries: queries.collect() });
     }
-    assert!(sets.len() >= 4 && sets.iter().all(|(_, _, queries)| queries.len() >= 10), "no queries were found");
+    assert!(sets.len() >= 4 && sets.iter().all(|set| set.queries.len() >= 10), "no queries were found");
     sets
 }
 
@@ -47,8 +54,8 @@ fn shown(found: &Found<'_>) -> String {
 #[test]
 fn the_right_message_comes_first() {
     let mut wrong = String::new();
-    for (name, text, queries) in sets() {
-        with_context(&text, |context| {
+    for Set { name, messages, queries } in sets() {
+        with_context(&messages, |context| {
             let state = State::default();
             let subject = Subject { context, state: &state };
             for (query, first) in &queries {
@@ -65,8 +72,8 @@ fn the_right_message_comes_first() {
 
 #[test]
 fn an_index_finds_what_a_pass_over_the_text_finds() {
-    for (_, text, queries) in sets() {
-        with_context(&text, |context| {
+    for Set { messages, queries, .. } in sets() {
+        with_context(&messages, |context| {
             let state = State::default();
             let subject = Subject { context, state: &state };
             let index = Index::of(&subject);

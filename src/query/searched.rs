@@ -21,8 +21,7 @@ pub fn fields<'m>(message: &'m Message<'_>) -> Vec<Field<'m>> {
     let mut fields = Vec::with_capacity(message.blocks.len());
     each_part(message, &mut |origin, part| {
         let (text, is_json) = match part {
-            Part::Text(text) => (text.to_cow(), false),
-            Part::Arguments(text) => {
+            Part::Text(text) => {
                 let text = text.to_cow();
                 let is_json = is_json(&text);
                 (text, is_json)
@@ -36,17 +35,15 @@ pub fn fields<'m>(message: &'m Message<'_>) -> Vec<Field<'m>> {
     fields
 }
 
-/// Whether what a tool is called with looks like the JSON it most often is.
-pub(super) fn is_json(arguments: &str) -> bool {
-    arguments.trim_start().starts_with(['{', '['])
+/// Whether text looks like JSON, as what tools are called with and answer most often is.
+pub(super) fn is_json(text: &str) -> bool {
+    text.trim_ascii_start().starts_with(['{', '['])
 }
 
 /// A piece of a message's text as the context holds it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part<'m> {
     Text(&'m Text<'m>),
-    /// What a tool is called with, given as a string: most often JSON.
-    Arguments(&'m Text<'m>),
     Json(&'m Json<'m>),
 }
 
@@ -64,7 +61,7 @@ fn of_content<'m>(content: &'m Content<'_>, take: &mut dyn FnMut(Part<'m>)) {
             take(Part::Text(name));
             take(match input {
                 ToolInput::Json(json) => Part::Json(json),
-                ToolInput::Text(text) => Part::Arguments(text),
+                ToolInput::Text(text) => Part::Text(text),
             });
         }
         Content::ToolResult { content, .. } => content.iter().for_each(|part| of_content(part, take)),

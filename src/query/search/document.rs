@@ -20,10 +20,10 @@ pub(super) struct Document<'s> {
 #[derive(Clone, Debug)]
 pub(super) enum What<'s> {
     Message(usize, &'s Message<'s>),
-    /// A variable, a field or an item of a list in one.
+    /// A variable, a field or an item of a list in one: what it is called, and what it is.
     State {
         origin: Origin<'s>,
-        text: Cow<'s, str>,
+        parts: Vec<Cow<'s, str>>,
     },
 }
 
@@ -38,25 +38,26 @@ pub(super) fn documents<'s>(subject: &Subject<'s>) -> Vec<Document<'s>> {
 }
 
 fn add_state<'s>(state: &'s State<'s>, documents: &mut Vec<Document<'s>>) {
-    let mut add = |path: String, text: Cow<'s, str>| {
-        let origin = Origin::Body(Cow::Owned(path));
-        documents.push(Document { bytes: text.len() as u64, what: What::State { origin, text } });
+    let mut add = |path: String, parts: Vec<Cow<'s, str>>| {
+        let bytes = parts.iter().map(|part| part.len() as u64).sum();
+        documents.push(Document { bytes, what: What::State { origin: Origin::Body(Cow::Owned(path)), parts } });
     };
     for (index, variable) in state.variables.iter().enumerate() {
         let parts = [Some(&variable.name), variable.kind.as_ref(), variable.preview.as_ref()];
-        let text: Vec<&str> = parts.into_iter().flatten().map(|part| &**part).collect();
-        add(format!("state.variables[{index}]"), Cow::Owned(text.join(" ")));
+        let parts = parts.into_iter().flatten().map(|part| Cow::Borrowed(&**part));
+        add(format!("state.variables[{index}]"), parts.collect());
     }
     for (name, value) in &state.fields {
         let path = Key(name);
+        let parts = |value: &'s str| vec![Cow::Borrowed(&**name), shown(value)];
         let items: Option<Vec<&serde_json::value::RawValue>> = serde_json::from_str(value.as_str()).ok();
         match items {
             Some(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    add(format!("state{path}[{index}]"), shown(item.get()));
+                    add(format!("state{path}[{index}]"), parts(item.get()));
                 }
             }
-            None => add(format!("state{path}"), shown(value.as_str())),
+            None => add(format!("state{path}"), parts(value.as_str())),
         }
     }
 }
@@ -74,7 +75,10 @@ impl<'s> Document<'s> {
     pub fn fields(&self) -> Vec<Field<'_>> {
         match &self.what {
             What::Message(_, message) => fields(message),
-            What::State { origin, text } => vec![Field { origin, text: Cow::Borrowed(text), is_json: false }],
+            What::State { origin, parts } => {
+                let field = |part| Field { origin, text: Cow::Borrowed(part), is_json: false };
+                parts.iter().map(|part| field(&**part)).collect()
+            }
         }
     }
 
@@ -85,21 +89,16 @@ impl<'s> Document<'s> {
             What::Message(_, message) => each_part(message, &mut |_, part| match part {
                 Part::Text(text) => {
                     let spelled = Spelled::of(text);
-                    if may_hold(spelled.as_str()) {
+                    // What is escaped once more may hold anything.
+                    if is_json(spelled.as_str()) {
+                        texts.push(Cow::Owned(Unescaped::of_json(&spelled.decoded()).text.into_owned()));
+                    } else if may_hold(spelled.as_str()) {
                         texts.push(spelled.decoded());
                     }
                 }
-                Part::Arguments(text) => {
-                    let text = text.to_cow();
-                    texts.push(if is_json(&text) {
-                        Cow::Owned(Unescaped::of_json(&text).text.into_owned())
-                    } else {
-                        text
-                    });
-                }
                 Part::Json(json) => texts.push(Unescaped::of_json(json.as_str()).text),
             }),
-            What::State { text, .. } => texts.push(Cow::Borrowed(&**text)),
+            What::State { parts, .. } => texts.extend(parts.iter().map(|part| Cow::Borrowed(&**part))),
         }
         texts
     }

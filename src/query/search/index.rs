@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::document::{Document, documents};
 use super::matching::{Matcher, gram_edges, gram_tally};
-use super::question::{Question, What};
+use super::question::Question;
 use super::tally::{Tally, in_parallel};
+use super::terms::What;
 use super::words::{Run, fold, runs};
 use super::{Found, Options, answer};
 use crate::query::Subject;

@@ -1,17 +1,20 @@
 //! Where the terms of a query stand in a text.
 
+use std::collections::BTreeMap;
+
 use regex::Regex;
 
-use super::question::{Literal, Question, Term, What, is_whole};
+use super::question::{Literal, Question, is_whole};
 use super::stem::stem;
-use super::words::{Class, Kind, end_of, fold, is_boundary, next_boundary};
+use super::terms::{STARTS, Term, What};
+use super::words::{Class, Kind, end_of, fold, folded, is_boundary, next_boundary};
 
 /// What a found word counts, in hundredths: whole numbers, so that sums do not depend on their order.
 pub(super) const WHOLE: u64 = 100;
 /// The same of a word that is not as it was written: in the other style of names, in another form, with more behind it.
 /// The last counts only where nothing else is found in the whole context.
 const OTHER_STYLE: u64 = 80;
-const OTHER_FORM: u64 = 70;
+const OTHER_FORM: u64 = 40;
 const LONGER: u64 = 50;
 /// The same of spaceless text of which one end may be within a word, or both.
 const WITHIN: u64 = 70;
@@ -37,28 +40,20 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Matcher<'q> {
     pub question: &'q Question,
-    /// The terms that begin with a letter, for each there is.
-    by_first: Vec<(char, Vec<usize>)>,
+    /// The terms that begin with the same letters, up to three of them, in order.
+    by_start: Vec<([char; STARTS], Vec<usize>)>,
     starts: Option<Regex>,
 }
 
 impl<'q> Matcher<'q> {
     pub fn new(question: &'q Question) -> Self {
-        let mut by_first: Vec<(char, Vec<usize>)> = Vec::new();
+        let mut by_start: BTreeMap<[char; STARTS], Vec<usize>> = BTreeMap::new();
         for (index, term) in question.terms.iter().enumerate() {
-            let first = match &term.what {
-                What::Word { written, .. } => written.chars().next(),
-                What::Gram { text, .. } => text.first().copied(),
-            };
-            let first = first.unwrap_or_default();
-            match by_first.iter_mut().find(|(known, _)| *known == first) {
-                Some((_, terms)) => terms.push(index),
-                None => by_first.push((first, vec![index])),
-            }
+            by_start.entry(starting(term.what.first_letters().chars())).or_default().push(index);
         }
-        by_first.sort_unstable_by_key(|(first, _)| *first);
+        let by_start = by_start.into_iter().collect();
         // A clone has a cache of its own: threads do not wait for each other.
-        Matcher { question, by_first, starts: question.starts.clone() }
+        Matcher { question, by_start, starts: question.starts.clone() }
     }
 
     pub fn terms(&self) -> &'q [Term] {
@@ -77,9 +72,13 @@ impl<'q> Matcher<'q> {
         let mut at = 0;
         while let Some(start) = starts.find_at(text, at).map(|start| start.start()) {
             let Some(first) = text[start..].chars().next() else { return };
-            let folded = fold(first);
-            if let Ok(of_first) = self.by_first.binary_search_by_key(&folded, |(first, _)| *first) {
-                for term in &self.by_first[of_first].1 {
+            let letters = starting(text[start..].chars().map(fold));
+            let there_are = letters.iter().take_while(|letter| **letter != '\0').count();
+            for len in 1..=there_are {
+                let mut shorter = letters;
+                shorter[len..].fill('\0');
+                let Ok(of_start) = self.by_start.binary_search_by_key(&shorter, |(start, _)| *start) else { continue };
+                for term in &self.by_start[of_start].1 {
                     if let Some((end, tally, is_longer)) = place(&self.question.terms[*term].what, text, start) {
                         found(Place { term: *term, start, end, tally, is_longer });
                     }
@@ -88,6 +87,13 @@ impl<'q> Matcher<'q> {
             at = start + first.len_utf8();
         }
     }
+}
+
+/// The first letters of a text; where there are fewer, the rest is NUL.
+fn starting(letters: impl Iterator<Item = char>) -> [char; STARTS] {
+    let mut start = ['\0'; STARTS];
+    start.iter_mut().zip(letters).for_each(|(place, letter)| *place = letter);
+    start
 }
 
 /// Where a term ends that stands at `at`, how much it counts, and whether it only begins there.
@@ -114,7 +120,7 @@ fn place(what: &What, text: &str, at: usize) -> Option<(usize, u64, bool)> {
 
 /// The same for a word, where one may begin.
 fn word(what: &What, text: &str, at: usize) -> Option<(usize, u64, bool)> {
-    let What::Word { written, other, stem: of_word, .. } = what else { return None };
+    let What::Word { written, others, stem: of_word, .. } = what else { return None };
     let mut is_longer = None;
     if let Some(end) = end_of(written, text, at) {
         if is_boundary(text, end) {
@@ -122,15 +128,14 @@ fn word(what: &What, text: &str, at: usize) -> Option<(usize, u64, bool)> {
         }
         is_longer = (written.chars().nth(SHORTEST_START - 1).is_some()).then_some((end, LONGER, true));
     }
-    if let Some(end) = other.as_deref().and_then(|other| end_of(other, text, at))
-        && is_boundary(text, end)
-    {
+    let mut ends = others.iter().filter_map(|other| end_of(other, text, at));
+    if let Some(end) = ends.find(|end| is_boundary(text, *end)) {
         return Some((end, OTHER_STYLE, false));
     }
     if let Some(of_word) = of_word {
         let end = next_boundary(text, at);
         let form = &text[at..end];
-        if form.is_ascii() && stem(&form.to_ascii_lowercase()).as_ref() == Some(of_word) {
+        if stem(&folded(form)).as_ref() == Some(of_word) {
             return Some((end, OTHER_FORM, false));
         }
     }

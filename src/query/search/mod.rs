@@ -10,11 +10,13 @@
 mod document;
 mod index;
 mod matching;
+mod parts;
 mod question;
 mod rank;
 mod snippet;
 mod stem;
 mod tally;
+mod terms;
 mod unescaped;
 mod words;
 
@@ -110,7 +112,7 @@ pub struct Hit<'s> {
     pub chars: [usize; 2],
     /// Where the snippet begins in that text, in characters.
     pub snippet_start: usize,
-    /// Every match in the snippet, as `chars`.
+    /// Every match in the snippet, as `chars`; of one that reaches out of it, what is in it.
     pub matches: Vec<[usize; 2]>,
 }
 

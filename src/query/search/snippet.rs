@@ -74,8 +74,15 @@ pub(super) fn best(fields: &[Field<'_>], matcher: &Matcher<'_>, weights: &Weight
     let range = *range.unwrap_or(&(heaviest.start, heaviest.end));
     let span = (merged.first()?.0, merged.iter().map(|(_, end)| *end).max()?);
     let snippet = around(text, span, range);
-    let shown = merged.into_iter().filter(|(start, end)| snippet.0 <= *start && *end <= snippet.1).collect();
-    Some(Best { field, range, matches: shown, snippet, coverage: if all > 0.0 { (held + value) / (2.0 * all) } else { 1.0 } })
+    let within = |(start, end): (usize, usize)| (start.max(snippet.0), end.min(snippet.1));
+    let shown = merged.into_iter().map(within).filter(|(start, end)| start < end).collect();
+    Some(Best {
+        field,
+        range,
+        matches: shown,
+        snippet,
+        coverage: if all > 0.0 { (held + value) / (2.0 * all) } else { 1.0 },
+    })
 }
 
 fn matches(text: &str, matcher: &Matcher<'_>, weights: &Weights, left: &mut usize) -> Vec<Match> {

@@ -117,9 +117,15 @@ pub(super) fn end_of(word: &str, text: &str, at: usize) -> Option<usize> {
 }
 
 /// Whether a word may begin or end here: beside what is no letter or digit, beside an underscore, between `check` and
-/// `Auth`, between `HTTP` and `Server`, between letters and digits, and round every character of a spaceless script.
+/// `Auth`, between `HTTP` and `Server`, between letters and digits, behind what looks like an escape, such as `\n`, and
+/// round every character of a spaceless script.
 pub(super) fn is_boundary(text: &str, at: usize) -> bool {
     let Some(next) = text[at..].chars().next() else { return true };
+    if let [.., b'\\', letter] = text.as_bytes()[..at]
+        && is_escape(letter)
+    {
+        return true;
+    }
     let mut before = text[..at].chars().rev().map(Class::of);
     let Some(previous) = before.next() else { return true };
     let class = Class::of(next);
@@ -138,6 +144,11 @@ pub(super) fn is_boundary(text: &str, at: usize) -> bool {
         (Class::Upper, Class::Upper) => begins_capitalised(&text[at + next.len_utf8()..]),
         (a, b) => a.is_letter() != b.is_letter(),
     }
+}
+
+/// Whether a letter behind a backslash may stand for white space.
+fn is_escape(letter: u8) -> bool {
+    matches!(letter, b'n' | b'r' | b't')
 }
 
 /// Whether the capital before this text begins a word, as in `HTTPServer`, and is not the last one of `URLs`.
@@ -162,7 +173,7 @@ pub(super) enum Run {
     Spaceless,
 }
 
-/// The runs of a text, with the bytes they stand in.
+/// The runs of a text, with the bytes they stand in. A word that may begin with an escape has the backslash before it.
 pub(super) fn runs(text: &str) -> Runs<'_> {
     Runs { text, at: 0 }
 }
@@ -208,6 +219,8 @@ impl<'t> Iterator for Runs<'t> {
                 self.at += next.len_utf8();
             }
             let run = if is_spaceless { Run::Spaceless } else { Run::Word };
+            let is_escaped = is_escape(bytes[start]) && start > 0 && bytes[start - 1] == b'\\';
+            let start = if is_escaped { start - 1 } else { start };
             return Some((run, start, &self.text[start..self.at]));
         }
     }
@@ -248,14 +261,23 @@ mod tests {
 
     #[test]
     fn runs_are_words_and_spaceless_text() {
-        let text = "调用checkAuth(「京都」) don't x_1";
+        let text = r"调用checkAuth(「京都」) don't x_1\nworld\x";
         let found = runs(text).map(|(run, at, word)| {
             assert_eq!(&text[at..at + word.len()], word);
             (run == Run::Spaceless, word)
         });
         assert_eq!(
             found.collect::<Vec<_>>(),
-            [(true, "调用"), (false, "checkAuth"), (true, "京都"), (false, "don"), (false, "t"), (false, "x_1")]
+            [
+                (true, "调用"),
+                (false, "checkAuth"),
+                (true, "京都"),
+                (false, "don"),
+                (false, "t"),
+                (false, "x_1"),
+                (false, r"\nworld"),
+                (false, "x")
+            ]
         );
     }
 }

@@ -39,8 +39,9 @@ pub struct Current {
 
 /// The messages that a query is about, the best first
 ///
-/// A query is words, of which any may be found; what stands in double quotes is found as it stands. Upper and lower case
-/// are the same. A search that finds nothing has been done all the same: it exits 0.
+/// A query is words, of which any may be found, in other forms too; what stands in double quotes is found together, and
+/// has to be found. Upper and lower case are the same, but to --regex. A search that finds nothing has been done all the
+/// same: it exits 0.
 #[derive(Args, Debug)]
 pub struct Search {
     #[command(flatten)]
@@ -54,7 +55,7 @@ pub struct Search {
     #[arg(long, conflicts_with = "regex")]
     pub substring: bool,
 
-    /// Take the query for a regular expression
+    /// Take the query for a regular expression, in the case it is written in unless it begins with (?i)
     #[arg(long)]
     pub regex: bool,
 
