@@ -19,6 +19,11 @@ shell = subprocess.run(['sh', '-c', 'sleep 1000 >/dev/null 2>&1 & echo $!'], std
 started.append(int(shell.stdout))
 deaf = 'import signal, time; [signal.signal(n, signal.SIG_IGN) for n in (1, 2, 15)]; time.sleep(1000)'
 started.append(subprocess.Popen([sys.executable, '-c', deaf], start_new_session=True).pid)
+started.append(subprocess.Popen(['sleep', '1000'], start_new_session=True, env={}).pid)
+# Nothing leads back to this one: neither its parent nor its group nor its environment.
+away = 'sleep 1000 >/dev/null 2>&1 & echo $!'
+shell = subprocess.run(['sh', '-c', away], stdout=subprocess.PIPE, start_new_session=True, env={'PATH': os.environ['PATH']})
+started.append(int(shell.stdout))
 print(*started, flush=True)
 ";
 
@@ -44,7 +49,7 @@ fn start() -> Option<(Kernel, String)> {
     }
     let mut kernel = Kernel::start(&["--timeout", "0"]);
     let started = kernel.prints(STARTS);
-    assert_eq!(started.split_whitespace().count(), 5, "{started}");
+    assert_eq!(started.split_whitespace().count(), 7, "{started}");
     Some((kernel, started))
 }
 

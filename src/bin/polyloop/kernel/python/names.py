@@ -17,6 +17,7 @@ import json
 import linecache
 import operator
 import os
+import resource
 import select
 import signal
 import struct
