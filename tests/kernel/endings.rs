@@ -1,7 +1,8 @@
 //! How a kernel ends, and that nothing is left of it.
 
 use std::fs;
-use std::process::Command;
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -94,6 +95,21 @@ fn the_end_of_the_input_in_the_middle_of_a_cell_lets_it_finish() {
     assert_eq!(kernel.answer()["stdout"], "finished\n");
     assert_eq!(wait(&mut kernel.child, "polyloop kernel").code(), Some(0));
     assert_gone(&started);
+}
+
+#[test]
+fn a_cell_without_a_limit_ends_when_its_client_is_gone() {
+    if !has_python() {
+        return;
+    }
+    let mut command = crate::common::command(["kernel", crate::session::INPUT, "--timeout", "0"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the binary can be started");
+    let cell = json!({"cell": "while True: pass"}).to_string();
+    writeln!(child.stdin.take().expect("stdin is piped"), "{cell}").expect("the kernel reads");
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(child.try_wait().expect("it can be asked"), None, "the end of the input alone ends no cell");
+    drop(child.stdout.take());
+    assert_eq!(wait(&mut child, "polyloop kernel").code(), Some(0));
 }
 
 #[test]

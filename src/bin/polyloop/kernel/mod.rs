@@ -42,6 +42,8 @@ enum Event {
     Line(polyloop::Result<request::Request, request::Refusal>),
     /// No more requests come.
     InputEnd,
+    /// Nobody reads the answers.
+    Unread,
     /// A process, by its number, says that it is ready or what came of a cell.
     Outcome(u64, Vec<u8>),
     /// A process asks the context.

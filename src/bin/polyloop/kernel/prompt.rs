@@ -35,7 +35,7 @@ pub fn prompt(subject: &Subject<'_>, settings: &Settings) -> anyhow::Result<Exit
             Event::Question(_, question) => process.answer(questions.answer(&question)),
             Event::Exited(_) => break,
             // Without its channels it can still be talked to.
-            Event::Outcome(..) | Event::Broken(_) | Event::Line(_) | Event::InputEnd => {}
+            Event::Outcome(..) | Event::Broken(_) | Event::Line(_) | Event::InputEnd | Event::Unread => {}
         }
     }
     process.end();

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use polyloop::query::Subject;
 use polyloop::{Code, Error, Result};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -48,6 +50,7 @@ pub fn serve(subject: &Subject<'_>, settings: &Settings) -> anyhow::Result<Exit>
         requests: VecDeque::new(),
         waiting: Waiting::default(),
         is_input_over: false,
+        is_unread: false,
         process: None,
         started: 0,
         is_lost: false,
@@ -56,6 +59,7 @@ pub fn serve(subject: &Subject<'_>, settings: &Settings) -> anyhow::Result<Exit>
     };
     let outcome = session.start().and_then(|()| {
         read_all(BufReader::new(io::stdin()), session.waiting.clone(), session.sender.clone());
+        watch_reader(session.sender.clone());
         session.run()
     });
     session.end();
@@ -76,6 +80,23 @@ pub fn end_on_signals(which: &[i32]) -> Result<()> {
     Ok(())
 }
 
+/// Makes an event of it when nobody reads standard output any more.
+fn watch_reader(events: SyncSender<Event>) {
+    thread::spawn(move || {
+        let stdout = io::stdout();
+        let ended = loop {
+            // It asks for nothing, and so is told of the end alone.
+            match poll(&mut [PollFd::new(&stdout, PollFlags::empty())], None) {
+                Err(Errno::INTR) => {}
+                ended => break ended,
+            }
+        };
+        if ended.is_ok() {
+            let _ = events.send(Event::Unread);
+        }
+    });
+}
+
 struct Session<'s> {
     settings: &'s Settings,
     subject: &'s Subject<'s>,
@@ -86,6 +107,8 @@ struct Session<'s> {
     requests: VecDeque<Result<Request, Refusal>>,
     waiting: Waiting,
     is_input_over: bool,
+    /// Whether nobody reads the answers.
+    is_unread: bool,
     process: Option<Process>,
     /// How many processes there have been.
     started: u64,
@@ -177,6 +200,7 @@ impl Session<'_> {
         match event {
             Event::Line(request) => self.requests.push_back(request),
             Event::InputEnd => self.is_input_over = true,
+            Event::Unread => self.is_unread = true,
             Event::Question(number, question) => {
                 if let Some(process) = self.process.as_ref().filter(|process| process.number == number) {
                     process.answer(self.questions.answer(&question));
@@ -185,6 +209,11 @@ impl Session<'_> {
             // Words of a process that has gone, or that nobody asked for.
             Event::Outcome(..) | Event::Broken(_) | Event::Exited(_) => {}
         }
+    }
+
+    /// Whether there still is someone to run cells for; a cell without a limit would not end for anyone else.
+    fn has_client(&self) -> bool {
+        !(self.is_input_over && self.is_unread)
     }
 
     fn is_current(&self, number: u64) -> bool {
@@ -274,8 +303,12 @@ impl Session<'_> {
                     Interrupt::Asked
                 }
                 Ok(event) => {
+                    let had_client = self.has_client();
                     self.see_to(event);
-                    continue;
+                    if !is_cell || !had_client || self.has_client() {
+                        continue;
+                    }
+                    Interrupt::Asked
                 }
                 Err(RecvTimeoutError::Disconnected) => break Ended::Broken,
                 Err(RecvTimeoutError::Timeout) if interrupt.is_some() || !is_cell => break Ended::Stuck,
