@@ -183,6 +183,9 @@ fn streams_and_channels_outlive_what_cells_do_to_descriptors() {
         "import sys; sys.stdout.buffer.raw.close()",
         "import sys; sys.stdout = None; sys.stderr = 3; sys.stdin = None",
         "import sys; del sys.stdout",
+        "import sys; sys.stdout.reconfigure(encoding='utf-16', newline='\\r\\n', line_buffering=False)",
+        "import sys; sys.stdout.write = sys.stdout.flush = sys.stdout.reconfigure = None",
+        "import sys; sys.stdout.buffer.write = sys.stdout.buffer.raw.write = sys.stdout.buffer.flush = None",
         "import sys\nclass Bad:\n    def flush(self): raise SystemExit\n    def write(self, text): raise KeyboardInterrupt\n\
          sys.stdout = sys.stderr = Bad()",
         "import os\nif os.fork() == 0: raise ValueError('in the child')",

@@ -139,8 +139,15 @@ def open_stream(fd):
         raw = FileIO(fd, "r" if fd == 0 else "w", closefd=False)
         buffer = BufferedReader(raw) if fd == 0 else BufferedWriter(raw)
         stream = TextIOWrapper(buffer, encoding="utf-8", errors="backslashreplace", line_buffering=fd != 0)
-        stream.mode = "r" if fd == 0 else "w"
         OPENED[fd] = stream
+    # What a cell has set on them would hide what they are.
+    for part in (stream, stream.buffer, stream.buffer.raw):
+        part.__dict__.clear()
+    stream.mode = "r" if fd == 0 else "w"
+    if fd != 0:
+        stream.reconfigure(
+            encoding="utf-8", errors="backslashreplace", newline=None, line_buffering=True, write_through=False
+        )
     return stream
 
 
