@@ -131,6 +131,45 @@ print(wrong)
 }
 
 #[test]
+fn handlers_of_signals_may_ask_and_cut_no_answer() {
+    if !has_python() {
+        return;
+    }
+    let mut kernel = Kernel::start(&[]);
+    let cell = "
+import signal
+totals = set()
+def ask(*_):
+    totals.add(context.slice(0).total)
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
+signal.signal(signal.SIGALRM, ask)
+signal.setitimer(signal.ITIMER_REAL, 0.001)
+asked = {context.current().messages[0].index for _ in range(500)}
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+print(asked, totals)
+";
+    assert_eq!(kernel.prints(cell), "{0} {13}\n");
+    let cell = "
+def stop(*_):
+    raise TimeoutError
+signal.signal(signal.SIGALRM, stop)
+stopped = 0
+for turn in range(200):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0005 + turn * 0.00001)
+        while True:
+            context.current()
+    except TimeoutError:
+        stopped += 1
+    assert len(context.slice(turn % 13, turn % 13 + 1).messages) == 1
+    assert context.summarize().total_messages == 13
+print(stopped)
+";
+    assert_eq!(kernel.prints(cell), "200\n");
+    kernel.close();
+}
+
+#[test]
 fn a_thread_may_ask_between_cells() {
     if !has_python() {
         return;

@@ -42,12 +42,15 @@ class Channel:
         private = duplicate(fd, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE_FD)
         os.close(fd)
         self.socket = _socket.socket(fileno=private)
-        self.lock = _thread.allocate_lock()
+        self.lock = allocate_lock()
+        self.asking = set()
 
     def send(self, value, most=None):
         data = str.encode(write_json(value), "ascii")
         if most is not None and len(data) > most:
-            raise ContextError("request.limit", "this is too long to be asked: %d bytes" % len(data))
+            raise ContextError(
+                "request.limit", "this is too long to be asked: %d bytes" % len(data), "ask about less at once"
+            )
         self.socket.sendall(pack(">I", len(data)) + data)
 
     def receive(self):
@@ -78,18 +81,51 @@ class Channel:
         if getpid() != OWN_PID:
             raise ContextError("kernel.process", "only the kernel's own process can ask the context")
 
-        def exchange():
-            with self.lock:
-                self.send(question, self.LONGEST_QUESTION)
-                return self.receive()
-
-        answer = without_interrupt(exchange)
+        if get_ident() in self.asking:
+            # To wait here would be to wait for what this has interrupted.
+            raise ContextError(
+                "kernel.process", "a question is already on its way in this thread", "ask outside of finalizers"
+            )
+        answer = self.exchange(question) if get_ident() != MAIN_THREAD else apart(lambda: self.exchange(question))
         if answer is None:
             raise ContextError("kernel.process", "the kernel has ended")
         if "error" in answer:
             error = answer["error"]
             raise ContextError(error["code"], error["message"], error.get("hint"))
         return answer["answer"]
+
+    def exchange(self, question):
+        self.asking.add(get_ident())
+        try:
+            with self.lock:
+                self.send(question, self.LONGEST_QUESTION)
+                return self.receive()
+        finally:
+            self.asking.discard(get_ident())
+
+
+def apart(do):
+    """Does it in a thread of its own: there no handler of a signal cuts a frame, and one that asks too can wait."""
+    outcome, done = [], allocate_lock()
+
+    def run():
+        try:
+            outcome.append((do(), None))
+        except BaseException as error:
+            outcome.append((None, error))
+        done.release()
+
+    done.acquire()
+    try:
+        start_thread(run, ())
+    except RuntimeError:
+        # There is no room for a thread, or the interpreter is about to end.
+        return without_interrupt(do)
+    done.acquire()
+    answer, error = outcome[0]
+    if error is not None:
+        raise error
+    return answer
 
 
 def sendable(text):

@@ -34,6 +34,7 @@ FIRST_PRIVATE_FD = 200
 get_ident, getpid, dup2, set_blocking = _thread.get_ident, os.getpid, os.dup2, os.set_blocking
 exit_at_once, duplicate, pack, unpack = os._exit, fcntl.fcntl, struct.pack, struct.unpack
 set_trace, set_profile = sys.settrace, sys.setprofile
+allocate_lock, start_thread = _thread.allocate_lock, _thread.start_new_thread
 set_signal, SIGINT = _signal.signal, _signal.SIGINT
 as_index, parse_only, Expr, Expression = operator.index, ast.PyCF_ONLY_AST, ast.Expr, ast.Expression
 FileIO, BufferedReader, BufferedWriter, TextIOWrapper = io.FileIO, io.BufferedReader, io.BufferedWriter, io.TextIOWrapper
