@@ -86,7 +86,7 @@ impl Question {
                 other => last_line(&other.to_string()),
             };
             unusable(format!("the regular expression cannot be used: {reason}"))
-                .with_hint("look for text as it stands with --substring")
+                .with_hint("look for text as it stands, as a substring")
         })?;
         let literal = Literal { pattern, whole: false, required: true, terms: Vec::new(), weight: 1.0 };
         Ok(Question { terms: Vec::new(), literals: vec![literal], starts: None })

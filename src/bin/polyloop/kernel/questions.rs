@@ -78,7 +78,10 @@ impl<'s> Questions<'s> {
 
     fn search(&mut self, search: Search) -> Result<Vec<u8>> {
         let how = match (search.substring, search.regex) {
-            (true, true) => return Err(Error::new(Code::UsageArguments, "substring and regex exclude each other")),
+            (true, true) => {
+                return Err(Error::new(Code::UsageArguments, "substring and regex exclude each other")
+                    .with_hint("give one of them"));
+            }
             (true, false) => How::Substring,
             (false, true) => How::Regex,
             (false, false) => How::Words,

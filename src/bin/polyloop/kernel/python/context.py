@@ -16,7 +16,12 @@ class Context:
         for name, value in (("role", role), ("segment", segment)):
             if value is not None and not isinstance(value, str):
                 raise TypeError("search() takes %s as a str, not as %s" % (name, type(value).__name__))
-        query.encode("utf-8")
+        try:
+            query.encode("utf-8")
+        except UnicodeEncodeError:
+            raise ContextError(
+                "usage.arguments", "the query holds a lone surrogate, which is no character", "look for what is beside it"
+            ) from None
         return questions.ask({
             "call": "search", "query": str(query), "limit": count(limit, "limit"), "offset": count(offset, "offset"),
             "role": role and str(role), "segment": segment and str(segment),
@@ -47,7 +52,10 @@ class Context:
 def count(value, name):
     value = as_index(value)
     if value < 0:
-        raise ValueError("search() takes %s as a number of results, not below 0" % name)
+        raise ContextError(
+            "usage.arguments", "search() takes %s as a number of results, not below 0" % name,
+            "write %s=0 or more" % name,
+        )
     return min(value, 1 << 31)
 
 
