@@ -120,3 +120,33 @@ fn roles_that_no_message_has_are_told() {
         assert_eq!((&document["code"], &document["hint"]), (&"usage.arguments".into(), &hint.into()), "{role}");
     }
 }
+
+#[test]
+fn the_state_is_searched_where_that_is_asked_for() {
+    for (query, origin) in [
+        ("RS256", "state.facts[1]"),
+        ("phase", "state.phase"),
+        ("failing", "state.variables[0]"),
+        ("verify", "state.phase"),
+    ] {
+        let of_state = |found: &Value| -> Vec<String> {
+            let results = found["results"].as_array().expect("a list").iter();
+            results
+                .filter(|hit| hit["index"].is_null() && hit["role"].is_null())
+                .map(|hit| hit["origin"].as_str().expect("text").to_owned())
+                .collect()
+        };
+        let found = asked(&["search", LOGIN[0], query, "--state"]);
+        assert!(of_state(&found).contains(&origin.to_owned()), "{query}: {found}");
+        assert!(of_state(&asked(&["search", LOGIN[0], query])).is_empty());
+    }
+}
+
+#[test]
+fn patterns_that_would_take_too_long_are_refused() {
+    for pattern in ["a{10000}", "(a{100}){100}", "(.{0,100}[a-m]){20}[0-9]"] {
+        let ran = polyloop(["context", "search", LOGIN[0], pattern, "--regex", "--format", "json"]);
+        assert_eq!(ran.code, Some(2), "{pattern}");
+        assert_eq!(ran.json()["code"], "usage.arguments", "{pattern}");
+    }
+}
