@@ -91,7 +91,7 @@ fn what_the_context_refuses_is_an_exception_with_a_hint_that_can_be_caught() {
         ("context.search('a', limit='1')", "TypeError", "integer"),
         ("context.search('\\ud800')", "ContextError", "a lone surrogate"),
         ("context.search('a' * (17 << 20))", "ContextError", "too long"),
-        ("context.search('a' * 2001)", "ContextError", "hint: polyloop's limit is 2000"),
+        ("context.search('a' * 1001)", "ContextError", "hint: polyloop's limit is 1000"),
         ("context.slice('a')", "TypeError", "integer"),
         ("context.slice(1.5)", "TypeError", "integer"),
         ("context.search()", "TypeError", "query"),

@@ -1,5 +1,7 @@
 //! The best match in a document, and the text round it.
 
+use std::ops::Range;
+
 use unicode_segmentation::GraphemeCursor;
 
 use super::matching::{Matcher, Place, WHOLE};
@@ -43,7 +45,7 @@ struct Match {
 
 /// The stretch of a document in which the most of a query stands, the first of equal ones.
 pub(super) fn best(fields: &[Field<'_>], matcher: &Matcher<'_>, weights: &Weights) -> Option<Best> {
-    let mut best: Option<(f64, usize, Vec<Match>)> = None;
+    let mut best: Option<(f64, usize, Vec<Match>, Range<usize>)> = None;
     let mut held = vec![0.0_f64; weights.terms.len() + weights.literals.len()];
     let mut left = MOST;
     for (index, field) in fields.iter().enumerate() {
@@ -58,21 +60,21 @@ pub(super) fn best(fields: &[Field<'_>], matcher: &Matcher<'_>, weights: &Weight
         if let Some((value, range)) = densest(&matches, held.len())
             && best.as_ref().is_none_or(|(of_best, ..)| value > *of_best)
         {
-            best = Some((value, index, matches[range].to_vec()));
+            best = Some((value, index, matches, range));
         }
     }
-    let (value, field, matches) = best?;
+    let (value, field, matches, range) = best?;
     let all: f64 = weights.terms.iter().chain(&weights.literals).sum();
     let held: f64 = held.iter().sum();
     let text = &*fields[field].text;
-    let heaviest = matches.iter().fold(None, |best: Option<&Match>, found| match best {
+    let heaviest = matches[range.clone()].iter().fold(None, |best: Option<&Match>, found| match best {
         Some(best) if best.weight >= found.weight => Some(best),
         _ => Some(found),
     })?;
+    let span = (matches[range.start].start, matches[range].iter().map(|found| found.end).max()?);
     let merged = merged(&matches);
     let range = merged.iter().find(|(start, end)| *start <= heaviest.start && heaviest.end <= *end);
     let range = *range.unwrap_or(&(heaviest.start, heaviest.end));
-    let span = (merged.first()?.0, merged.iter().map(|(_, end)| *end).max()?);
     let snippet = around(text, span, range);
     let within = |(start, end): (usize, usize)| (start.max(snippet.0), end.min(snippet.1));
     let shown = merged.into_iter().map(within).filter(|(start, end)| start < end).collect();
@@ -109,8 +111,8 @@ fn matches(text: &str, matcher: &Matcher<'_>, weights: &Weights, left: &mut usiz
 }
 
 /// The range of matches that stand together and hold the most; each part of the query counts once, by its best match.
-fn densest(matches: &[Match], parts: usize) -> Option<(f64, std::ops::Range<usize>)> {
-    let mut best: Option<(f64, std::ops::Range<usize>)> = None;
+fn densest(matches: &[Match], parts: usize) -> Option<(f64, Range<usize>)> {
+    let mut best: Option<(f64, Range<usize>)> = None;
     let mut counts: Vec<Vec<usize>> = vec![Vec::new(); parts];
     let mut from = 0;
     let mut value = 0.0;

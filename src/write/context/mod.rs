@@ -84,7 +84,7 @@ impl AnswerView<'_, '_> {
             Answer::Current(current) => self.current(current, look, out),
             Answer::Search { found, options } => self.found(found, options, look, out),
             Answer::Slice(slice) => self.slice(slice, look, out),
-            Answer::Summary(summary) => summary::write(summary, look, out),
+            Answer::Summary(summary) => summary::write(summary, self.subject.state, look, out),
             Answer::State(state) => state::write(state, look, out),
         }
     }

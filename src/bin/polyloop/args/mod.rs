@@ -200,7 +200,7 @@ fn shapes() -> impl TypedValueParser<Value = Shape> {
 /// What is asked.
 #[derive(Args, Debug)]
 pub struct Asked {
-    /// What is asked: whatever render takes, a batch apart; - is standard input
+    /// What is asked: whatever render takes, a batch apart; - is standard input, where that holds nothing else
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 
