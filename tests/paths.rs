@@ -268,7 +268,16 @@ fn check_diff([a, b]: [&Case; 2], share: Share, desk: &Desk, faults: &mut Faults
 /// The fixtures that are documents: requests, goldens, batches and sides of pairs.
 fn fixtures() -> Vec<PathBuf> {
     // Hundreds of small ones of the kinds that others here are of: each is rendered in a dozen ways.
-    let others = ["chat_templates", "import", "lint", "providers/rules", "providers/wire", "providers/lens"];
+    let others = [
+        "chat_templates",
+        "context",
+        "import",
+        "kernel",
+        "lint",
+        "providers/rules",
+        "providers/wire",
+        "providers/lens",
+    ];
     let others = others.map(|name| root().join("fixtures").join(name));
     let is_document = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
